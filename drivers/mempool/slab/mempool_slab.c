@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include <rte_errno.h>
+#include <rte_lcore.h>
+#include <rte_malloc.h>
+#include <rte_memory.h>
+
+#include "mempool_slab.h"
+
+/* From the calls of rte_mempool to those of the core; nothing is decided here. */
+
+RTE_LOG_REGISTER(mempool_slab_logtype, mempool.slab, NOTICE)
+
+static uint32_t
+stride(const struct rte_mempool *mp)
+{
+	return mp->header_size + mp->elt_size + mp->trailer_size;
+}
+
+/* What divides the address of every object. */
+static uint32_t
+alignment(const struct rte_mempool *mp)
+{
+	uint32_t bits = stride(mp) | mp->header_size | RTE_MEMPOOL_ALIGN;
+
+	return mp->flags & RTE_MEMPOOL_F_NO_CACHE_ALIGN ? sizeof(uint64_t) : bits & -bits;
+}
+
+uint8_t
+mempool_slab_node(int socket)
+{
+	unsigned int i;
+
+	for (i = 0; i < rte_socket_count(); i++)
+		if (rte_socket_id_by_idx(i) == socket)
+			return (uint8_t)i;
+	return 0;
+}
+
+static int
+configure(const struct rte_mempool *mp, struct slab_conf *conf, uint8_t nodes[RTE_MAX_LCORE])
+{
+	unsigned int i;
+
+	for (i = 0; i < RTE_MAX_LCORE; i++)
+		nodes[i] = mempool_slab_node((int)rte_lcore_to_socket_id(i));
+	*conf = (struct slab_conf){
+		.name = mp->name,
+		.objects = mp->size,
+		.stride = stride(mp),
+		.align = alignment(mp),
+		.lcores = RTE_MAX_LCORE,
+		.active_lcores = rte_lcore_count(),
+		.nodes = rte_socket_count(),
+		.lcore_node = nodes,
+		.lcore_cache = mp->cache_size == 0,
+		.depot = SLAB_AUTO,
+		.min_partial = SLAB_AUTO,
+	};
+	return mempool_slab_options(mp, conf);
+}
+
+static int
+slab_alloc(struct rte_mempool *mp)
+{
+	uint8_t nodes[RTE_MAX_LCORE];
+	struct slab_conf conf;
+	size_t size;
+	void *mem;
+
+	if (configure(mp, &conf, nodes) != 0)
+		return -EINVAL;
+	size = slab_pool_size(&conf);
+	if (size == 0) {
+		SLAB_LOG(ERR, "pool %s: %u objects with depots of %u magazines: too many; "
+			"at most %u objects, and 16 GiB of magazines", mp->name, mp->size,
+			conf.depot, SLAB_MAX_OBJECTS);
+		return -EINVAL;
+	}
+	mem = rte_zmalloc_socket("mempool_slab", size, SLAB_POOL_ALIGN, mp->socket_id);
+	if (mem == NULL) {
+		SLAB_LOG(ERR, "pool %s: no %zu bytes on socket %d to keep account of %u objects; "
+			"give EAL more memory (-m, --socket-mem)", mp->name, size, mp->socket_id,
+			mp->size);
+		return -ENOMEM;
+	}
+	mp->pool_data = slab_pool_init(mem, &conf);
+	SLAB_LOG(DEBUG, "pool %s: created for %u objects, magazines of %u, depots of %u, %zu bytes",
+		mp->name, mp->size, slab_pool_magazine(mem), slab_pool_depot(mem), size);
+	return 0;
+}
+
+/*
+ * rte_mempool_free() got all objects it could, one by one, before it came here: each of those gets
+ * that failed is an object that is not back, unless it rests in some cache.
+ */
+static uint32_t
+missing(const struct rte_mempool *mp, const struct slab_pool *pool)
+{
+	uint64_t fails = slab_pool_fail_run(pool, rte_lcore_id());
+	uint32_t failed = (uint32_t)RTE_MIN(fails, (uint64_t)slab_pool_added(pool));
+	uint32_t cached = rte_mempool_avail_count(mp);
+
+	return failed > cached ? failed - cached : 0;
+}
+
+static void
+slab_free(struct rte_mempool *mp)
+{
+	struct slab_pool *pool = mp->pool_data;
+	unsigned int i;
+
+	if (pool == NULL)
+		return;
+	if (missing(mp, pool) != 0)
+		SLAB_LOG(ERR, "pool %s: freed while %u of its %u objects are missing; "
+			"whoever holds them now writes to memory that is not theirs", mp->name,
+			missing(mp, pool), slab_pool_added(pool));
+	for (i = 0; slab_pool_room(pool, i) != NULL; i++)
+		rte_free(slab_pool_room(pool, i));
+	rte_free(pool);
+	mp->pool_data = NULL;
+}
+
+/* Once in a process is enough: the line tells what to do, and each burst would bring another. */
+static int __rte_cold
+refuse(const struct rte_mempool *mp)
+{
+	static atomic_bool told;
+
+	if (!atomic_exchange_explicit(&told, true, memory_order_relaxed))
+		SLAB_LOG(ERR, "pool %s was made by another driver, which has number %d in the "
+			"process that made it; slab has it here. Load the same plugins in the same "
+			"order (-d) in both processes", mp->name, mp->ops_index);
+	return -EINVAL;
+}
+
+static int
+slab_enqueue(struct rte_mempool *mp, void *const *objs, unsigned int n)
+{
+	if (unlikely(!slab_pool_valid(mp->pool_data)))
+		return refuse(mp);
+	slab_put(mp->pool_data, rte_lcore_id(), objs, n);
+	return 0;
+}
+
+static int
+slab_dequeue(struct rte_mempool *mp, void **objs, unsigned int n)
+{
+	if (unlikely(!slab_pool_valid(mp->pool_data)))
+		return refuse(mp);
+	return slab_get(mp->pool_data, rte_lcore_id(), objs, n);
+}
+
+static unsigned int
+slab_get_count(const struct rte_mempool *mp)
+{
+	if (!slab_pool_valid(mp->pool_data)) {
+		refuse(mp);
+		return 0;
+	}
+	return slab_pool_count(mp->pool_data);
+}
+
+static ssize_t
+slab_calc_mem_size(const struct rte_mempool *mp, uint32_t n, uint32_t page_shift,
+	size_t *min_chunk_size, size_t *align)
+{
+	return rte_mempool_op_calc_mem_size_default(mp, n, page_shift, min_chunk_size, align);
+}
+
+static int
+slab_get_info(const struct rte_mempool *mp, struct rte_mempool_info *info)
+{
+	RTE_SET_USED(mp);
+	*info = (struct rte_mempool_info){ .contig_block_size = 0 };
+	return 0;
+}
+
+static uint8_t
+node_of(const void *addr, int otherwise)
+{
+	const struct rte_memseg_list *msl = rte_mem_virt2memseg_list(addr);
+
+	return mempool_slab_node(msl != NULL ? msl->socket_id : otherwise);
+}
+
+/* Room for the record of one more range. */
+static bool
+make_room(struct slab_pool *pool, int socket)
+{
+	size_t wanted = slab_pool_room_wanted(pool);
+	void *room;
+
+	if (wanted == 0)
+		return true;
+	room = rte_zmalloc_socket("mempool_slab_room", wanted, SLAB_POOL_ALIGN, socket);
+	if (room == NULL) {
+		SLAB_LOG(ERR, "pool %s: no %zu bytes to remember one more chunk; "
+			"give EAL more memory (-m, --socket-mem)", slab_pool_name(pool), wanted);
+		return false;
+	}
+	slab_pool_room_give(pool, room);
+	return true;
+}
+
+/* Where a chunk begins, for the addresses that devices use. */
+struct origin {
+	const char *vaddr;
+	rte_iova_t iova;
+};
+
+static void
+announce(struct rte_mempool *mp, const struct slab_range *range, struct origin origin,
+	rte_mempool_populate_obj_cb_t *obj_cb, void *arg)
+{
+	rte_iova_t iova = RTE_BAD_IOVA;
+	uint32_t i;
+	char *obj;
+
+	for (i = 0; i < range->count; i++) {
+		obj = slab_range_object(range, stride(mp), i);
+		if (origin.iova != RTE_BAD_IOVA)
+			iova = origin.iova + (rte_iova_t)(obj - origin.vaddr);
+		obj_cb(mp, arg, obj, iova);
+	}
+}
+
+/* rte_mempool keeps no account of objects after a populate that failed, so neither can we. */
+static bool
+in_step(const struct rte_mempool *mp)
+{
+	uint32_t added = slab_pool_added(mp->pool_data);
+
+	if (added == mp->populated_size)
+		return true;
+	SLAB_LOG(ERR, "pool %s: populated again after it was emptied of %u objects; "
+		"free it and create it anew", mp->name, added - mp->populated_size);
+	return false;
+}
+
+static int
+slab_populate(struct rte_mempool *mp, unsigned int max, void *vaddr, rte_iova_t iova, size_t len,
+	rte_mempool_populate_obj_cb_t *obj_cb, void *arg)
+{
+	struct slab_range ranges[2];
+	unsigned int n, i;
+	size_t page;
+	int sum = 0;
+
+	if (!in_step(mp) || rte_mempool_get_page_size(mp, &page) != 0)
+		return 0;
+	n = slab_range_plan(ranges, vaddr, len, stride(mp), mp->header_size, page, max);
+	for (i = 0; i < n && make_room(mp->pool_data, mp->socket_id); i++) {
+		ranges[i].node = node_of(vaddr, mp->socket_id);
+		announce(mp, &ranges[i], (struct origin){ vaddr, iova }, obj_cb, arg);
+		sum += (int)slab_pool_add(mp->pool_data, &ranges[i]);
+	}
+	return sum;
+}
+
+static void
+report_fault(const struct slab_pool *pool, const void *obj, enum slab_fault fault)
+{
+	uint64_t nth = slab_pool_faults(pool);
+
+	/* The first, second, fourth, eighth ... of a pool: a loop of faults does not flood. */
+	if ((nth & (nth - 1)) == 0)
+		SLAB_LOG(ERR, "pool %s: lcore %d put %p, which is %s; dropped (fault %" PRIu64 ")",
+			slab_pool_name(pool), (int)rte_lcore_id(), obj,
+			fault == SLAB_FAULT_DOUBLE ? "free already" : "no object of this pool",
+			nth);
+}
+
+static const struct rte_mempool_ops ops = {
+	.name = "slab",
+	.alloc = slab_alloc,
+	.free = slab_free,
+	.enqueue = slab_enqueue,
+	.dequeue = slab_dequeue,
+	.get_count = slab_get_count,
+	.calc_mem_size = slab_calc_mem_size,
+	.populate = slab_populate,
+	.get_info = slab_get_info,
+};
+
+static bool
+registered(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < rte_mempool_ops_table.num_ops; i++)
+		if (strcmp(rte_mempool_ops_table.ops[i].name, ops.name) == 0)
+			return true;
+	return false;
+}
+
+RTE_INIT(mempool_slab_register)
+{
+	int ret;
+
+	slab_set_fault_handler(report_fault);
+	if (registered()) {
+		SLAB_LOG(WARNING, "the driver is loaded already, from another file; "
+			"this one stays idle: load it once, by -d or from DPDK's own directory");
+		return;
+	}
+	ret = rte_mempool_register_ops(&ops);
+	if (ret < 0)
+		SLAB_LOG(ERR, "DPDK refused the driver: %s; there will be no pools of slab. "
+			"At most %d drivers fit: load fewer plugins, by -d one by one",
+			rte_strerror(-ret), RTE_MEMPOOL_MAX_OPS_IDX);
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <rte_kvargs.h>
+
+#include "mempool_slab.h"
+
+/* A value is one of the words, whose place in the list is what it means, or a number. */
+struct option {
+	const char *key;
+	const char *words[2];
+	unsigned long min, max;
+	const char *allowed;
+	void (*set)(struct slab_conf *conf, uint32_t value);
+};
+
+static void
+set_magazine(struct slab_conf *conf, uint32_t value)
+{
+	conf->magazine = value;
+}
+
+static void
+set_depot(struct slab_conf *conf, uint32_t value)
+{
+	conf->depot = value;
+}
+
+static void
+set_min_partial(struct slab_conf *conf, uint32_t value)
+{
+	conf->min_partial = value;
+}
+
+static void
+set_stats(struct slab_conf *conf, uint32_t value)
+{
+	conf->stats = value != 0;
+}
+
+/* What can only be off yet. */
+static void
+set_nothing(struct slab_conf *conf, uint32_t value)
+{
+	RTE_SET_USED(conf);
+	RTE_SET_USED(value);
+}
+
+static const struct option options[] = {
+	{ "magazine", .min = 1, .max = SLAB_MAX_MAGAZINE, .set = set_magazine,
+		.allowed = "1 to 4096 objects" },
+	{ "depot", .min = 0, .max = UINT32_MAX - 1, .set = set_depot,
+		.allowed = "0 to 4294967294 magazines per node" },
+	{ "min_partial", .min = 0, .max = UINT32_MAX - 1, .set = set_min_partial,
+		.allowed = "0 to 4294967294 slabs" },
+	{ "lcore_partial", .min = 0, .max = 0, .set = set_nothing,
+		.allowed = "0 slabs, as there are no lists of partial slabs per lcore yet" },
+	{ "check", .words = { "off" }, .set = set_nothing,
+		.allowed = "off, as objects are checked by their slabs only yet" },
+	{ "stats", .words = { "off", "on" }, .set = set_stats, .allowed = "on or off" },
+};
+
+struct parsing {
+	const struct rte_mempool *mp;
+	struct slab_conf *conf;
+};
+
+static bool
+read_value(const struct option *o, const char *text, uint32_t *value)
+{
+	unsigned long number;
+	char *end;
+
+	for (*value = 0; o->words[0] != NULL; (*value)++) {
+		if (*value == RTE_DIM(o->words) || o->words[*value] == NULL)
+			return false;
+		if (strcmp(o->words[*value], text) == 0)
+			return true;
+	}
+	errno = 0;
+	number = strtoul(text, &end, 10);
+	*value = (uint32_t)number;
+	return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0 &&
+		number >= o->min && number <= o->max;
+}
+
+static int
+take_option(const char *key, const char *value, void *arg)
+{
+	const struct parsing *p = arg;
+	const struct option *o;
+	uint32_t number;
+
+	for (o = options; o < options + RTE_DIM(options); o++) {
+		if (strcmp(o->key, key) != 0)
+			continue;
+		if (value != NULL && read_value(o, value, &number)) {
+			o->set(p->conf, number);
+			return 0;
+		}
+		SLAB_LOG(ERR, "pool %s: option %s=%s: allowed: %s", p->mp->name, key,
+			value != NULL ? value : "", o->allowed);
+		return -EINVAL;
+	}
+	SLAB_LOG(ERR, "pool %s: option %s=%s: no such key; allowed: "
+		"magazine, depot, min_partial, lcore_partial, check, stats", p->mp->name, key,
+		value != NULL ? value : "");
+	return -EINVAL;
+}
+
+static int
+parse(struct parsing *p, const char *source, const char *text)
+{
+	struct rte_kvargs *kvlist;
+	int ret;
+
+	if (text == NULL || text[0] == '\0')
+		return 0;
+	kvlist = rte_kvargs_parse(text, NULL);
+	if (kvlist == NULL) {
+		SLAB_LOG(ERR, "pool %s: options '%s' in %s: allowed: key=value,key=value,...",
+			p->mp->name, text, source);
+		return -EINVAL;
+	}
+	ret = rte_kvargs_process(kvlist, NULL, take_option, p);
+	rte_kvargs_free(kvlist);
+	return ret < 0 ? -EINVAL : 0;
+}
+
+int
+mempool_slab_options(const struct rte_mempool *mp, struct slab_conf *conf)
+{
+	struct parsing p = { .mp = mp, .conf = conf };
+	int ret = parse(&p, "the environment variable MEMPOOL_SLAB", getenv("MEMPOOL_SLAB"));
+
+	return ret != 0 ? ret : parse(&p, "pool_config", mp->pool_config);
+}

@@ -1,0 +1,332 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef SLAB_H
+#define SLAB_H
+
+/**
+ * @file
+ * A pool of equal objects in four layers: lcore caches, a depot of magazines, lists of partial
+ * slabs, and slabs of 64 objects (Bonwick and Adams, "Magazines and Vmem", USENIX 2001; Linux
+ * mm/slub.c for partial slabs, min_partial and their names).
+ *
+ * The library calls nothing but the C library. Memory, the node of each chunk, the node of each
+ * lcore and the number of lcores come from the caller. The pool's own state is one block that
+ * holds no address, only offsets from its start, so that several processes may map it, at
+ * different addresses, as long as the objects move along with it.
+ *
+ * Which calls may run at once:
+ *
+ *                       | get, put | count, stats | add  | init, room_give
+ *     get, put          |   yes¹   |     yes      | yes  |      no
+ *     count, stats      |   yes    |     yes      | yes  |      no
+ *     add               |   yes    |     yes      | no   |      no
+ *
+ *     ¹ Each lcore number may be used by one thread at a time. SLAB_NO_LCORE is for any number
+ *       of threads at once.
+ *
+ * Example, a pool of 1000 buffers of 2 KiB over malloc:
+ *
+ *     struct slab_conf conf = { .name = "demo", .objects = 1000, .stride = 2048, .align = 64,
+ *                               .lcores = 4, .lcore_cache = true };
+ *     void *state = aligned_alloc(SLAB_POOL_ALIGN, slab_pool_size(&conf));
+ *     memset(state, 0, slab_pool_size(&conf));
+ *     struct slab_pool *pool = slab_pool_init(state, &conf);
+ *     struct slab_range all = { .base = aligned_alloc(64, 1000 * 2048), .count = 1000 };
+ *     slab_pool_add(pool, &all);
+ *
+ *     void *burst[32];
+ *     if (slab_get(pool, 0, burst, 32) == 0)
+ *             slab_put(pool, 0, burst, 32);
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Alignment in bytes of the block that holds a pool. */
+#define SLAB_POOL_ALIGN 128
+/** Objects in a slab: one bit each in one word. */
+#define SLAB_OBJECTS 64
+/** The largest pool, in objects. */
+#define SLAB_MAX_OBJECTS (UINT32_C(1) << 31)
+/** The largest magazine, in objects, and the default one where the pool is large enough. */
+#define SLAB_MAX_MAGAZINE 4096
+#define SLAB_DEFAULT_MAGAZINE 256
+/** The largest number of nodes. */
+#define SLAB_MAX_NODES 32
+/** Let the library choose. */
+#define SLAB_AUTO UINT32_MAX
+/** The lcore of a thread that has no number of its own. */
+#define SLAB_NO_LCORE UINT32_MAX
+/** Bytes of a pool's name, with the final zero. */
+#define SLAB_NAME_SIZE 32
+
+struct slab_pool;
+
+/** What a pool is made for. */
+struct slab_conf {
+	const char *name;          /**< For messages; cut at SLAB_NAME_SIZE - 1. NULL: none. */
+	uint32_t objects;          /**< 1 to SLAB_MAX_OBJECTS. */
+	uint32_t stride;           /**< Bytes from an object to the next, at least 1. */
+	uint32_t align;            /**< Power of two that divides stride and every address. */
+	uint32_t lcores;           /**< Lcore numbers are below this. */
+	uint32_t active_lcores;    /**< Lcores expected to work; 0: one. */
+	uint32_t nodes;            /**< 1 to SLAB_MAX_NODES; 0: one. */
+	const uint8_t *lcore_node; /**< Node of each lcore; NULL: all on node 0. */
+	bool lcore_cache;          /**< Give each lcore its two magazines, if
+				    *   slab_lcore_cache_possible(). */
+	bool stats;                /**< Count what each lcore does. */
+	uint32_t magazine;         /**< Objects in a magazine, 1 to SLAB_MAX_MAGAZINE; 0: choose. */
+	uint32_t depot;            /**< Magazines that each node's depot holds; SLAB_AUTO. */
+	uint32_t min_partial;      /**< Partial slabs that a node keeps from others; SLAB_AUTO. */
+};
+
+/** Objects that lie in a row. */
+struct slab_range {
+	void *base;        /**< The first object. */
+	uint32_t count;    /**< Objects. */
+	uint32_t per_page; /**< Objects in a page where none may cross a page; 0: no pages. */
+	size_t page;       /**< Bytes from the first object in a page to the first in the next: a
+			    *   power of two; ignored where per_page is 0. */
+	uint32_t node;     /**< Node of the memory, below slab_conf.nodes. */
+};
+
+/** What one lcore did since the pool was made; objects unless said otherwise. */
+struct slab_stats {
+	uint64_t get_bulks;   /**< Gets that succeeded. */
+	uint64_t get_objs;    /**< Objects that they got. */
+	uint64_t get_fails;   /**< Gets that found too few objects. */
+	uint64_t put_bulks;   /**< Puts. */
+	uint64_t put_objs;    /**< Objects put. */
+	uint64_t depot_gets;  /**< Magazines taken from a depot with objects in them. */
+	uint64_t depot_puts;  /**< Magazines taken from a depot for their room. */
+	uint64_t slab_gets;   /**< Slabs emptied into a get. */
+	uint64_t slab_puts;   /**< Times that objects went to slabs because the depot was full. */
+	uint64_t takes;       /**< Times that objects were taken from another lcore's cache. */
+};
+
+/** What can be wrong with an object that is put. */
+enum slab_fault {
+	SLAB_FAULT_FOREIGN, /**< Not an object of this pool, or not its first byte. */
+	SLAB_FAULT_DOUBLE,  /**< Free already. */
+};
+
+/**
+ * Called in the process and the thread that put the bad object; the object is dropped.
+ * Must not call the pool.
+ */
+typedef void (*slab_fault_handler)(const struct slab_pool *pool, const void *obj,
+	enum slab_fault fault);
+
+/**
+ * Set this process's handler of faults, for all pools; NULL brings back the default, which
+ * writes one line to stderr. Not thread-safe.
+ */
+void
+slab_set_fault_handler(slab_fault_handler handler);
+
+/**
+ * Whether lcores can have caches here. It takes the system call membarrier(2), by which a thread
+ * that finds the pool empty gets at the caches of others; without it pools work without caches.
+ */
+bool
+slab_lcore_cache_possible(void);
+
+/**
+ * The bytes that the state of a pool takes.
+ *
+ * @return
+ *   Bytes, or 0 when the configuration is out of range or would take over 16 GiB.
+ */
+size_t
+slab_pool_size(const struct slab_conf *conf);
+
+/**
+ * Make an empty pool.
+ *
+ * @param mem
+ *   slab_pool_size() bytes, all zero, aligned to SLAB_POOL_ALIGN. The pool is there; the caller
+ *   frees it when no thread uses the pool any more.
+ * @return
+ *   The pool, at the address mem, or NULL when the configuration is out of range.
+ */
+struct slab_pool *
+slab_pool_init(void *mem, const struct slab_conf *conf);
+
+/** First word of every pool; its low half is the version of the layout. */
+#define SLAB_POOL_MAGIC UINT32_C(0x51ab0001)
+
+/**
+ * Whether this is a pool that this version of the library made. Reads the first 4 bytes only.
+ */
+static inline bool
+slab_pool_valid(const void *pool)
+{
+	return *(const uint32_t *)pool == SLAB_POOL_MAGIC;
+}
+
+/**
+ * The name from slab_conf.name, or an empty string.
+ */
+const char *
+slab_pool_name(const struct slab_pool *pool);
+
+/**
+ * Objects in one magazine and magazines in each depot, as chosen.
+ */
+uint32_t
+slab_pool_magazine(const struct slab_pool *pool);
+uint32_t
+slab_pool_depot(const struct slab_pool *pool);
+
+/**
+ * Put a row of objects under the pool's care; at once they can be got by everybody.
+ * One thread at a time; gets and puts may run. The memory of the objects is never touched.
+ *
+ * @return
+ *   The number of objects added: less than range->count when the pool is for no more objects, or
+ *   0 when it wants room first, see slab_pool_room_wanted().
+ */
+uint32_t
+slab_pool_add(struct slab_pool *pool, const struct slab_range *range);
+
+/**
+ * Lay objects out in memory as rte_mempool does: one after the other, none across a page.
+ *
+ * @param out
+ *   Receives up to two ranges, to be added in this order: the rest of the first page, and what
+ *   begins at a page.
+ * @param start
+ *   First byte of the memory.
+ * @param len
+ *   Bytes of it.
+ * @param stride
+ *   Bytes that an object takes with all that surrounds it.
+ * @param lead
+ *   Bytes of them before the object itself.
+ * @param page
+ *   Bytes of a page, a power of two, or 0 when objects may lie across pages. Objects larger than
+ *   a page always may.
+ * @param max
+ *   Objects at most.
+ * @return
+ *   Ranges written: 0 when nothing fits.
+ */
+unsigned int
+slab_range_plan(struct slab_range out[2], void *start, size_t len, uint32_t stride, uint32_t lead,
+	size_t page, uint32_t max);
+
+/**
+ * Address of an object of a range.
+ *
+ * @param i
+ *   Below range->count.
+ */
+void *
+slab_range_object(const struct slab_range *range, uint32_t stride, uint32_t i);
+
+/**
+ * The pool remembers each range in a record and has room for a few records to begin with.
+ *
+ * @return
+ *   0 when the next slab_pool_add() finds room; otherwise the bytes to give first.
+ */
+size_t
+slab_pool_room_wanted(const struct slab_pool *pool);
+
+/**
+ * Give the room that slab_pool_room_wanted() asked for: zeroed, aligned to SLAB_POOL_ALIGN, mapped
+ * where the pool is mapped, and left there as long as the pool. One thread at a time; gets and
+ * puts may run.
+ */
+void
+slab_pool_room_give(struct slab_pool *pool, void *mem);
+
+/**
+ * The i-th room that was given, to free it after the pool's end.
+ *
+ * @return
+ *   Its address, or NULL when fewer were given.
+ */
+void *
+slab_pool_room(const struct slab_pool *pool, unsigned int i);
+
+/**
+ * Get n objects, those put last by this lcore first. Thread-safe as the table above says; never
+ * waits for another thread.
+ *
+ * @param lcore
+ *   The caller's lcore number; SLAB_NO_LCORE, or any number that is not below slab_conf.lcores,
+ *   goes to the depot and the slabs directly.
+ * @param objs
+ *   Receives n addresses.
+ * @param n
+ *   Any number; 0 does nothing.
+ * @return
+ *   - 0: n objects were got.
+ *   - -ENOBUFS: there are fewer; nothing was got. Objects that rest in the caches of other lcores
+ *     are taken from there, but an lcore inside a get or put is passed over, not waited for.
+ */
+int
+slab_get(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n);
+
+/**
+ * Put n objects back. Never fails and never waits for another thread; needs no memory.
+ * Thread-safe as the table above says. What is no object of this pool is reported to the fault
+ * handler and dropped, as far as it is seen: always when it lies out of the pool's reach or off
+ * its alignment, otherwise when it gets to its slab.
+ *
+ * @param lcore
+ *   As in slab_get().
+ */
+void
+slab_put(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned int n);
+
+/**
+ * Free objects, wherever they are. Exact when no thread gets or puts; else near. Thread-safe.
+ * Takes time linear in the number of slabs.
+ */
+uint32_t
+slab_pool_count(const struct slab_pool *pool);
+
+/**
+ * Objects added so far, free or not. Thread-safe.
+ */
+uint32_t
+slab_pool_added(const struct slab_pool *pool);
+
+/**
+ * Faults seen so far. Thread-safe.
+ */
+uint64_t
+slab_pool_faults(const struct slab_pool *pool);
+
+/**
+ * How many gets failed one after the other, since the last that succeeded, on this lcore.
+ * Thread-safe; exact for the lcore itself.
+ *
+ * @param lcore
+ *   As in slab_get().
+ */
+uint64_t
+slab_pool_fail_run(const struct slab_pool *pool, uint32_t lcore);
+
+/**
+ * Read the counts of one lcore. Thread-safe; all zero unless slab_conf.stats is set.
+ *
+ * @param lcore
+ *   As in slab_get(). The threads that are no lcores share one set, in which counts that two of
+ *   them make at the same moment may get lost.
+ */
+void
+slab_pool_stats(const struct slab_pool *pool, uint32_t lcore, struct slab_stats *stats);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* SLAB_H */

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include "slab_depot.h"
+
+/* A depot's magazine that was never used, or 0: until then its memory stays untouched. */
+static uint32_t
+fresh(struct slab_pool *pool, struct slab_node *here)
+{
+	uint32_t i;
+
+	if (slab_load_relaxed(&here->fresh) >= pool->depot)
+		return 0;
+	/* Each caller gets a number of its own; the counter passes the end by few and stays. */
+	i = slab_add_relaxed(&here->fresh, 1);
+	return i < pool->depot ? here->first + i * pool->magazine_units : 0;
+}
+
+uint32_t
+slab_depot_get_objects(struct slab_pool *pool, uint32_t node)
+{
+	struct slab_node *here = slab_node_at(pool, node);
+	uint32_t id = slab_list_pop(pool, &here->partial);
+
+	return id != 0 ? id : slab_list_pop(pool, &here->full);
+}
+
+uint32_t
+slab_depot_get_room(struct slab_pool *pool, uint32_t node)
+{
+	struct slab_node *here = slab_node_at(pool, node);
+	uint32_t id = slab_list_pop(pool, &here->partial);
+
+	if (id == 0)
+		id = slab_list_pop(pool, &here->empty);
+	return id != 0 ? id : fresh(pool, here);
+}
+
+void
+slab_depot_park(struct slab_pool *pool, uint32_t node, uint32_t magazine)
+{
+	struct slab_node *here = slab_node_at(pool, node);
+	const struct slab_magazine *m = slab_at(pool, magazine);
+	uint32_t len = slab_load_relaxed(&m->len);
+
+	slab_list_push(pool, len == 0 ? &here->empty :
+		len == pool->magazine ? &here->full : &here->partial, magazine);
+}

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+
+#include "slab_depot.h"
+#include "slab_lcore.h"
+#include "slab_slab.h"
+
+/*
+ * Get and put through the layers. An lcore with a cache works on its loaded magazine; when that
+ * is empty (get) or full (put) it turns to the previous one, then to the depot, then to the slabs
+ * (Bonwick and Adams 2001, section 3.1), at last to the caches of other lcores. Threads without a
+ * cache begin at the depot.
+ *
+ * What is shared has its orderings elsewhere: lists in slab_list.h, words of slabs in slab_slab.c,
+ * the caches of others in slab_lcore.h. All else here touches what the caller holds (I2).
+ */
+
+#define likely(x) __builtin_expect(!!(x), 1)
+
+/* The owner alone writes its counts, so a plain add will do. */
+static inline void
+count(const struct slab_pool *pool, slab_atomic64 *counter, uint64_t n)
+{
+	if (pool->stats)
+		slab_store_relaxed(counter, slab_load_relaxed(counter) + n);
+}
+
+static void
+swap(struct slab_lcore *lc)
+{
+	uint32_t loaded = slab_load_relaxed(&lc->loaded);
+
+	slab_store_relaxed(&lc->loaded, slab_load_relaxed(&lc->previous));
+	slab_store_relaxed(&lc->previous, loaded);
+}
+
+static bool
+has_cache(const struct slab_lcore *lc)
+{
+	return slab_load_relaxed(&lc->loaded) != 0;
+}
+
+/* Put all that a magazine holds into slabs: the depot takes no more. */
+static void
+spill(struct slab_pool *pool, uint32_t id)
+{
+	void *objs[SLAB_OBJECTS];
+	unsigned int n;
+
+	while ((n = slab_magazine_pop_some_owner(pool, id, objs, SLAB_OBJECTS)) != 0)
+		slab_slabs_put(pool, objs, n);
+}
+
+static unsigned int
+put_to_cache(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
+{
+	unsigned int k = slab_magazine_push_some_owner(pool, slab_load_relaxed(&lc->loaded), objs, n);
+	uint32_t id;
+
+	if (k != 0)
+		return k;
+	swap(lc);
+	k = slab_magazine_push_some_owner(pool, slab_load_relaxed(&lc->loaded), objs, n);
+	if (k != 0)
+		return k;
+	/* Both are full; the one loaded now is the colder. */
+	id = slab_depot_get_room(pool, lc->node);
+	if (id == 0) {
+		count(pool, &lc->counters.slab_puts, 1);
+		spill(pool, slab_load_relaxed(&lc->loaded));
+	} else {
+		count(pool, &lc->counters.depot_puts, 1);
+		slab_depot_park(pool, lc->node, slab_load_relaxed(&lc->loaded));
+		slab_store_relaxed(&lc->loaded, id);
+	}
+	return slab_magazine_push_some_owner(pool, slab_load_relaxed(&lc->loaded), objs, n);
+}
+
+static unsigned int
+put_to_depot(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
+{
+	uint32_t id = slab_depot_get_room(pool, lc->node);
+	unsigned int k;
+
+	if (id == 0) {
+		count(pool, &lc->counters.slab_puts, 1);
+		slab_slabs_put(pool, objs, n);
+		return n;
+	}
+	count(pool, &lc->counters.depot_puts, 1);
+	k = slab_magazine_push_some_owner(pool, id, objs, n);
+	slab_depot_park(pool, lc->node, id);
+	return k;
+}
+
+static bool
+all_have_codes(const struct slab_pool *pool, void *const *objs, unsigned int n)
+{
+	uint64_t seen = 0;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		seen |= (uintptr_t)objs[i] - slab_code_base(pool);
+	return (seen & pool->beyond) == 0;
+}
+
+static void
+put_slow(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
+{
+	unsigned int k;
+
+	if (!all_have_codes(pool, objs, n)) {
+		count(pool, &lc->counters.slab_puts, 1);
+		slab_slabs_put(pool, objs, n);
+		return;
+	}
+	for (; n != 0; objs += k, n -= k)
+		k = has_cache(lc) ? put_to_cache(pool, lc, objs, n) :
+			put_to_depot(pool, lc, objs, n);
+}
+
+static unsigned int
+get_from_cache(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
+{
+	unsigned int n;
+
+	if (!has_cache(lc))
+		return 0;
+	n = slab_magazine_pop_some_owner(pool, slab_load_relaxed(&lc->loaded), objs, max);
+	if (n != 0)
+		return n;
+	swap(lc);
+	return slab_magazine_pop_some_owner(pool, slab_load_relaxed(&lc->loaded), objs, max);
+}
+
+/* A cache keeps what the magazine has beyond max, and parks its empty one instead. */
+static unsigned int
+get_from_depot(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, void **objs,
+	unsigned int max)
+{
+	uint32_t id = slab_depot_get_objects(pool, node), parked = id;
+	unsigned int n;
+
+	if (id == 0)
+		return 0;
+	count(pool, &lc->counters.depot_gets, 1);
+	n = slab_magazine_pop_some_owner(pool, id, objs, max);
+	if (has_cache(lc)) {
+		parked = slab_load_relaxed(&lc->loaded);
+		slab_store_relaxed(&lc->loaded, id);
+	}
+	slab_depot_park(pool, node, parked);
+	return n;
+}
+
+/* Some of the k objects at hand are what was asked for; the cache or the depot gets the rest. */
+static unsigned int
+share_out(struct slab_pool *pool, struct slab_lcore *lc, void *const *at_hand, unsigned int k,
+	void **objs, unsigned int max)
+{
+	unsigned int n = k < max ? k : max, i;
+
+	for (i = 0; i < n; i++)
+		objs[i] = at_hand[i];
+	put_slow(pool, lc, at_hand + n, k - n);
+	return n;
+}
+
+static unsigned int
+get_from_slabs(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, uint32_t floor,
+	void **objs, unsigned int max)
+{
+	void *slab[SLAB_OBJECTS];
+	unsigned int k = slab_slabs_get(pool, node, floor, slab, SLAB_OBJECTS);
+
+	count(pool, &lc->counters.slab_gets, k != 0);
+	return share_out(pool, lc, slab, k, objs, max);
+}
+
+static unsigned int
+get_from_node(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, uint32_t floor,
+	void **objs, unsigned int max)
+{
+	unsigned int n = get_from_depot(pool, lc, node, objs, max);
+
+	return n != 0 ? n : get_from_slabs(pool, lc, node, floor, objs, max);
+}
+
+/* Other nodes keep min_partial slabs for themselves at first; the second time they give all. */
+static unsigned int
+get_from_others(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
+{
+	uint32_t i, node, floor;
+	unsigned int n;
+
+	for (i = 1; i < 2 * pool->nodes; i++) {
+		node = (lc->node + i) % pool->nodes;
+		floor = i < pool->nodes ?
+			slab_load_relaxed(&slab_node_at(pool, node)->min_partial) : 0;
+		n = get_from_node(pool, lc, node, floor, objs, max);
+		if (n != 0)
+			return n;
+	}
+	return 0;
+}
+
+/* One take moves a slab's worth at most, so that lcores that starve do not rob each other. */
+static unsigned int
+get_from_lcores(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
+{
+	uint32_t open = slab_load_relaxed(&pool->lcores_open), i;
+	void *taken[SLAB_OBJECTS];
+	struct slab_lcore *other;
+	unsigned int k = 0;
+
+	for (i = 0; k == 0 && i < open; i++) {
+		other = slab_lcore_at(pool, i);
+		if (other != lc)
+			k = slab_lcore_take(pool, other, taken, SLAB_OBJECTS);
+	}
+	count(pool, &lc->counters.takes, k != 0);
+	return share_out(pool, lc, taken, k, objs, max);
+}
+
+/* Some objects from the nearest place that has any; 0 when no place has. */
+static unsigned int
+get_some(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
+{
+	unsigned int n = get_from_cache(pool, lc, objs, max);
+
+	if (n == 0)
+		n = get_from_node(pool, lc, lc->node, 0, objs, max);
+	if (n == 0)
+		n = get_from_others(pool, lc, objs, max);
+	return n != 0 ? n : get_from_lcores(pool, lc, objs, max);
+}
+
+static inline void
+got(const struct slab_pool *pool, struct slab_lcore *lc, unsigned int n)
+{
+	slab_store_relaxed(&lc->fail_run, 0);
+	count(pool, &lc->counters.get_bulks, 1);
+	count(pool, &lc->counters.get_objs, n);
+}
+
+static int
+get_slow(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n)
+{
+	unsigned int have, k;
+
+	for (have = 0; have < n; have += k) {
+		k = get_some(pool, lc, objs + have, n - have);
+		if (k == 0) {
+			put_slow(pool, lc, objs, have);
+			slab_store_relaxed(&lc->fail_run, slab_load_relaxed(&lc->fail_run) + 1);
+			count(pool, &lc->counters.get_fails, 1);
+			return -ENOBUFS;
+		}
+	}
+	got(pool, lc, n);
+	return 0;
+}
+
+/* Who is without a cache, or shut out of it by a taker, goes where threads go that are no lcores. */
+static struct slab_lcore *
+lcore_slow(struct slab_pool *pool, struct slab_lcore *lc, bool entered)
+{
+	if (!entered)
+		return slab_lcore_at(pool, SLAB_NO_LCORE);
+	if (!has_cache(lc) && pool->lcore_magazines != 0 && lc != slab_lcore_at(pool, SLAB_NO_LCORE))
+		slab_lcore_open_owner(pool, lc);
+	return lc;
+}
+
+int
+slab_get(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n)
+{
+	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
+	bool entered = slab_lcore_enter_owner(lc);
+	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
+	int ret = 0;
+
+	if (likely(entered && has_cache(lc) && n <= slab_load_relaxed(&m->len))) {
+		slab_magazine_pop_owner(pool, m, objs, n);
+		got(pool, lc, n);
+	} else {
+		ret = get_slow(pool, lcore_slow(pool, lc, entered), objs, n);
+	}
+	slab_lcore_leave_owner(lc);
+	return ret;
+}
+
+void
+slab_put(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned int n)
+{
+	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
+	bool entered = slab_lcore_enter_owner(lc);
+	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
+
+	count(pool, &lc->counters.put_bulks, 1);
+	count(pool, &lc->counters.put_objs, n);
+	if (!likely(entered && has_cache(lc) &&
+			n <= pool->magazine - slab_load_relaxed(&m->len) &&
+			slab_magazine_push_owner(pool, m, objs, n)))
+		put_slow(pool, lcore_slow(pool, lc, entered), objs, n);
+	slab_lcore_leave_owner(lc);
+}

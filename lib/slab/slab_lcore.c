@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "slab_depot.h"
+#include "slab_lcore.h"
+
+static bool membarrier_works;
+
+static long
+membarrier(int command)
+{
+	return syscall(SYS_membarrier, command, 0, 0);
+}
+
+/* Every process that uses a pool has to be among those that membarrier reaches. */
+__attribute__((constructor)) static void
+register_process(void)
+{
+	membarrier_works = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
+}
+
+bool
+slab_lcore_cache_possible(void)
+{
+	return membarrier_works;
+}
+
+void
+slab_lcore_open_owner(struct slab_pool *pool, struct slab_lcore *lc)
+{
+	uint32_t number = (uint32_t)(lc - slab_lcore_at(pool, 0));
+	uint32_t magazine = pool->lcore_magazines_id +
+		SLAB_LCORE_MAGAZINES * number * pool->magazine_units;
+	uint32_t open = slab_load_relaxed(&pool->lcores_open);
+
+	slab_store_relaxed(&lc->previous, magazine + pool->magazine_units);
+	slab_store_relaxed(&lc->loaded, magazine);
+	while (open <= number && !slab_cas_release(&pool->lcores_open, &open, number + 1))
+		;
+}
+
+/* A glance without a claim: what it misses is on its way somewhere anyhow. */
+static bool
+seems_empty(const struct slab_pool *pool, uint32_t id)
+{
+	const struct slab_magazine *m = slab_at(pool, id);
+
+	return id == 0 || slab_load_relaxed(&m->len) == 0;
+}
+
+unsigned int
+slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
+{
+	uint32_t nobody = 0;
+	unsigned int n = 0;
+
+	if (seems_empty(pool, slab_load_relaxed(&lc->loaded)) &&
+			seems_empty(pool, slab_load_relaxed(&lc->previous)))
+		return 0;
+	if (!slab_claim_acquire(&lc->taken, &nobody, 1))
+		return 0;
+	membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
+	if (slab_load_acquire(&lc->busy) == 0) {
+		n = slab_magazine_pop_some_owner(pool, slab_load_relaxed(&lc->previous), objs, max);
+		if (n == 0)
+			n = slab_magazine_pop_some_owner(pool, slab_load_relaxed(&lc->loaded),
+				objs, max);
+	}
+	slab_store_release(&lc->taken, 0);
+	return n;
+}

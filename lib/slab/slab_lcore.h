@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef SLAB_LCORE_H
+#define SLAB_LCORE_H
+
+/*
+ * Who may touch the two magazines of an lcore (I2): an asymmetric form of Dekker's mutual
+ * exclusion that costs the lcore two plain stores and a load, and the taker a system call.
+ *
+ *     lcore, each operation               taker
+ *
+ *     busy = 1            relaxed         taken: 0 -> 1        acquire
+ *     compiler barrier                    membarrier
+ *     if taken, acquire: no cache now     if busy, acquire: taken = 0, go on to the next
+ *     ... its magazines ...               ... their objects ...
+ *     busy = 0            release         taken = 0            release
+ *
+ * membarrier(2) stands for a full fence inside whatever the lcore does at that moment. So either
+ * the lcore's store of busy was before it, and the taker sees that, or its load of taken comes
+ * after it and sees the claim. Release of busy pairs with the taker's acquire, release of taken
+ * with the lcore's: each sees the magazines as the other left them. Neither ever waits. A taker
+ * that dies with its claim leaves the lcore without a cache, not wrong.
+ */
+
+#include "slab_types.h"
+
+/* May the lcore use its cache? To be followed by slab_lcore_leave_owner() in any case. */
+static inline bool
+slab_lcore_enter_owner(struct slab_lcore *lc)
+{
+	slab_store_relaxed(&lc->busy, 1);
+	slab_compiler_barrier();
+	return slab_load_acquire(&lc->taken) == 0;
+}
+
+static inline void
+slab_lcore_leave_owner(struct slab_lcore *lc)
+{
+	slab_store_release(&lc->busy, 0);
+}
+
+/* Give the lcore its cache, at its first operation: so those that never come cost nothing. */
+void
+slab_lcore_open_owner(struct slab_pool *pool, struct slab_lcore *lc);
+
+/*
+ * Take up to max objects from another lcore's cache; 0 if none could be had. Never waits.
+ * Thread-safe.
+ */
+unsigned int
+slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max);
+
+#endif /* SLAB_LCORE_H */

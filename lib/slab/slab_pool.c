@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <string.h>
+
+#include "slab_types.h"
+
+/* Where the parts of a pool lie, in units from its start; all lines are whole. */
+struct layout {
+	uint32_t magazine, depot, nodes, nr_slabs, magazine_units, lcore_magazines;
+	uint64_t nodes_id, slabs_id, chunks_id, lcore_magazines_id, depots_id, end;
+};
+
+static uint64_t
+units(uint64_t bytes)
+{
+	return (bytes + SLAB_LINE - 1) / SLAB_LINE * (SLAB_LINE >> SLAB_UNIT_SHIFT);
+}
+
+/* Magazines of the lcores that work shall not hold more than half of a small pool. */
+static uint32_t
+default_magazine(const struct slab_conf *conf)
+{
+	uint32_t active = conf->active_lcores == 0 ? 1 : conf->active_lcores;
+	uint32_t share = conf->objects / (2 * SLAB_LCORE_MAGAZINES) / active;
+
+	if (share >= SLAB_DEFAULT_MAGAZINE)
+		return SLAB_DEFAULT_MAGAZINE;
+	return share < 16 ? share + (share == 0) : share / 16 * 16;
+}
+
+/* All depots together hold every object, and a few magazines are partial. */
+static uint32_t
+default_depot(const struct slab_conf *conf, const struct layout *at)
+{
+	uint32_t full = (conf->objects + at->magazine - 1) / at->magazine;
+
+	return (full + at->nodes - 1) / at->nodes + 4;
+}
+
+static bool
+in_range(const struct slab_conf *conf)
+{
+	return conf->objects >= 1 && conf->objects <= SLAB_MAX_OBJECTS && conf->stride >= 1 &&
+		conf->align >= 1 && (conf->align & (conf->align - 1)) == 0 &&
+		conf->stride % conf->align == 0 && conf->lcores < SLAB_NO_LCORE / 4 &&
+		conf->nodes <= SLAB_MAX_NODES && conf->magazine <= SLAB_MAX_MAGAZINE;
+}
+
+static bool
+lay_out(const struct slab_conf *conf, struct layout *at)
+{
+	if (!in_range(conf))
+		return false;
+	at->lcore_magazines = conf->lcore_cache && slab_lcore_cache_possible() ?
+		SLAB_LCORE_MAGAZINES * conf->lcores : 0;
+	at->nodes = conf->nodes == 0 ? 1 : conf->nodes;
+	at->magazine = conf->magazine == 0 ? default_magazine(conf) : conf->magazine;
+	at->depot = conf->depot == SLAB_AUTO ? default_depot(conf, at) : conf->depot;
+	/* Where the chunks of one node end and those of another begin, part of a slab is lost. */
+	at->nr_slabs = (conf->objects + SLAB_OBJECTS - 1) / SLAB_OBJECTS + 4 * (at->nodes - 1);
+	at->magazine_units = (uint32_t)units(sizeof(struct slab_magazine) +
+		at->magazine * sizeof(uint32_t));
+	at->nodes_id = units(sizeof(struct slab_pool)) +
+		units((conf->lcores + UINT64_C(1)) * sizeof(struct slab_lcore));
+	at->slabs_id = at->nodes_id + units(at->nodes * sizeof(struct slab_node));
+	at->chunks_id = at->slabs_id + units(at->nr_slabs * sizeof(struct slab_slab));
+	at->lcore_magazines_id = at->chunks_id +
+		units(SLAB_FIRST_ROOM * sizeof(struct slab_chunk));
+	at->depots_id = at->lcore_magazines_id +
+		(uint64_t)at->lcore_magazines * at->magazine_units;
+	at->end = at->depots_id + (uint64_t)at->nodes * at->depot * at->magazine_units;
+	return at->end < UINT64_C(1) << 30;
+}
+
+size_t
+slab_pool_size(const struct slab_conf *conf)
+{
+	struct layout at;
+
+	return lay_out(conf, &at) ? (size_t)at.end << SLAB_UNIT_SHIFT : 0;
+}
+
+/* In the manner of calculate in mm/slub.c: half of log2 of the size, bigger objects keep more. */
+static uint32_t
+default_min_partial(uint32_t stride)
+{
+	uint32_t half = (31 - (uint32_t)__builtin_clz(stride)) / 2;
+
+	return half < 5 ? 5 : half > 10 ? 10 : half;
+}
+
+static void
+init_nodes(struct slab_pool *pool, const struct slab_conf *conf, const struct layout *at)
+{
+	struct slab_node *node;
+	uint32_t i;
+
+	for (i = 0; i < pool->nodes; i++) {
+		node = slab_node_at(pool, i);
+		node->first = (uint32_t)at->depots_id + i * pool->depot * pool->magazine_units;
+		slab_store_relaxed(&node->min_partial, conf->min_partial == SLAB_AUTO ?
+			default_min_partial(conf->stride) : conf->min_partial);
+	}
+}
+
+static void
+init_lcores(struct slab_pool *pool, const struct slab_conf *conf)
+{
+	uint32_t i;
+
+	for (i = 0; i < pool->lcores && conf->lcore_node != NULL; i++)
+		slab_lcore_at(pool, i)->node = conf->lcore_node[i] % pool->nodes;
+}
+
+struct slab_pool *
+slab_pool_init(void *mem, const struct slab_conf *conf)
+{
+	struct slab_pool *pool = mem;
+	struct layout at;
+
+	if (!lay_out(conf, &at))
+		return NULL;
+	pool->magazine = at.magazine;
+	pool->lcores = conf->lcores;
+	pool->nodes = at.nodes;
+	pool->shift = (uint8_t)__builtin_ctz(conf->align);
+	pool->beyond = ~((uint64_t)UINT32_MAX << pool->shift);
+	pool->stats = conf->stats;
+	pool->stride = conf->stride;
+	pool->objects = conf->objects;
+	pool->nr_slabs = at.nr_slabs;
+	pool->depot = at.depot;
+	pool->magazine_units = at.magazine_units;
+	pool->nodes_id = (uint32_t)at.nodes_id;
+	pool->slabs_id = (uint32_t)at.slabs_id;
+	pool->lcore_magazines_id = (uint32_t)at.lcore_magazines_id;
+	pool->lcore_magazines = at.lcore_magazines;
+	pool->rooms[0] = at.chunks_id << SLAB_UNIT_SHIFT;
+	if (conf->name != NULL)
+		strncpy(pool->name, conf->name, sizeof(pool->name) - 1);
+	init_nodes(pool, conf, &at);
+	init_lcores(pool, conf);
+	pool->magic = SLAB_POOL_MAGIC;
+	return pool;
+}
+
+const char *
+slab_pool_name(const struct slab_pool *pool)
+{
+	return pool->name;
+}
+
+uint32_t
+slab_pool_magazine(const struct slab_pool *pool)
+{
+	return pool->magazine;
+}
+
+uint32_t
+slab_pool_depot(const struct slab_pool *pool)
+{
+	return pool->depot;
+}
+
+uint32_t
+slab_pool_added(const struct slab_pool *pool)
+{
+	return slab_load_relaxed(&pool->added);
+}
+
+uint64_t
+slab_pool_faults(const struct slab_pool *pool)
+{
+	return slab_load_relaxed(&pool->faults);
+}
+
+uint64_t
+slab_pool_fail_run(const struct slab_pool *pool, uint32_t lcore)
+{
+	return slab_load_relaxed(&slab_lcore_at(pool, lcore)->fail_run);
+}
+
+void
+slab_pool_stats(const struct slab_pool *pool, uint32_t lcore, struct slab_stats *stats)
+{
+	const struct slab_counters *c = &slab_lcore_at(pool, lcore)->counters;
+
+	*stats = (struct slab_stats){
+		.get_bulks = slab_load_relaxed(&c->get_bulks),
+		.get_objs = slab_load_relaxed(&c->get_objs),
+		.get_fails = slab_load_relaxed(&c->get_fails),
+		.put_bulks = slab_load_relaxed(&c->put_bulks),
+		.put_objs = slab_load_relaxed(&c->put_objs),
+		.depot_gets = slab_load_relaxed(&c->depot_gets),
+		.depot_puts = slab_load_relaxed(&c->depot_puts),
+		.slab_gets = slab_load_relaxed(&c->slab_gets),
+		.slab_puts = slab_load_relaxed(&c->slab_puts),
+		.takes = slab_load_relaxed(&c->takes),
+	};
+}
+
+/* Objects in a row of magazines. */
+static uint64_t
+count_magazines(const struct slab_pool *pool, uint32_t first, uint32_t n)
+{
+	const struct slab_magazine *m;
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < n; i++) {
+		m = slab_at(pool, first + i * pool->magazine_units);
+		sum += slab_load_relaxed(&m->len);
+	}
+	return sum;
+}
+
+static uint64_t
+count_slabs(const struct slab_pool *pool)
+{
+	uint32_t n = (slab_load_relaxed(&pool->numbers) + SLAB_OBJECTS - 1) / SLAB_OBJECTS, i;
+	uint64_t sum = 0;
+
+	for (i = 0; i < n; i++)
+		sum += (unsigned int)__builtin_popcountll(
+			slab_load_relaxed(&slab_slab_at(pool, i)->word));
+	return sum;
+}
+
+uint32_t
+slab_pool_count(const struct slab_pool *pool)
+{
+	uint32_t open = slab_load_relaxed(&pool->lcores_open);
+	uint64_t sum = count_slabs(pool) + count_magazines(pool, pool->lcore_magazines_id,
+		open * SLAB_LCORE_MAGAZINES);
+	uint32_t added = slab_pool_added(pool), used, i;
+	const struct slab_node *node;
+
+	for (i = 0; i < pool->nodes; i++) {
+		node = slab_node_at(pool, i);
+		used = slab_load_relaxed(&node->fresh);
+		sum += count_magazines(pool, node->first, used < pool->depot ? used : pool->depot);
+	}
+	/* Objects on their way from one layer to the other may have been seen twice. */
+	return sum < added ? (uint32_t)sum : added;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef SLAB_SLAB_H
+#define SLAB_SLAB_H
+
+#include "slab_list.h"
+
+/* The word with count bits set from the first on; count is 1 to 64 - first. */
+static inline uint64_t
+slab_bits(uint32_t first, uint32_t count)
+{
+	return (UINT64_MAX >> (SLAB_OBJECTS - count)) << first;
+}
+
+/* Make objects of a slab free; return the bits of those that were free already. Thread-safe. */
+uint64_t
+slab_slab_put(struct slab_pool *pool, uint32_t slab, uint64_t bits);
+
+/*
+ * Take objects out of one partial slab of a node, if the node has more such slabs than floor.
+ * Writes up to max addresses, max at least 1; returns how many, 0 if there was no slab.
+ * Thread-safe.
+ */
+unsigned int
+slab_slabs_get(struct slab_pool *pool, uint32_t node, uint32_t floor, void **objs,
+	unsigned int max);
+
+/* Put objects into their slabs; what is none is reported and dropped. Thread-safe. */
+void
+slab_slabs_put(struct slab_pool *pool, void *const *objs, unsigned int n);
+
+/* Count a fault and report it. Thread-safe. */
+void
+slab_fault_report(struct slab_pool *pool, const void *obj, enum slab_fault fault);
+
+#endif /* SLAB_SLAB_H */

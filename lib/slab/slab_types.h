@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef SLAB_TYPES_H
+#define SLAB_TYPES_H
+
+/*
+ * All that a pool keeps, in one block:
+ *
+ *     struct slab_pool
+ *     struct slab_lcore      [lcores + 1]    the last one for threads that are no lcores
+ *     struct slab_node       [nodes]
+ *     struct slab_slab       [slabs]
+ *     struct slab_chunk      [SLAB_FIRST_ROOM]
+ *     struct slab_magazine   [nodes x depot + 2 x lcores with a cache]
+ *
+ * Within the block things are named by their id: bytes from the start of the block, in units of
+ * 16. The pool itself is what id 0 would name, so 0 means none. Addresses of objects and of
+ * rooms are kept as bytes from the block's start too, modulo 2^64.
+ *
+ * An object's number counts objects in the order in which they were added; 64 consecutive numbers
+ * make a slab, whichever chunks they lie in. Between chunks of different nodes the rest of a slab
+ * stays unused.
+ *
+ * An object's code is its address less slab_pool.base, in units of the alignment: 32 bits.
+ * Objects beyond the reach of a code never get into magazines.
+ *
+ * Identities, when no thread is inside an operation:
+ *
+ *     added = free + out
+ *     free  = sum over slabs of the bits set in their words + sum over magazines of len
+ *     nr_partial of a node = slabs on its list = slabs of the node with a word that is not 0
+ *
+ * Invariants that the code relies on:
+ *
+ *     I1  A slab's word is not 0 if and only if the slab is on its node's list, or in the hands of
+ *         one thread between the two steps of a put or a get.
+ *     I2  A magazine is on one list of one depot, or loaded or previous of one lcore, or in the
+ *         hands of one thread; only its holder touches len and codes. The holder of an lcore's
+ *         two is the lcore while it is busy, or else the thread that has claimed them.
+ *     I3  A magazine on the list "full" has len = magazine, on "partial" 0 < len < magazine, on
+ *         "empty" len = 0.
+ *     I4  next of anything that was ever on a list stays readable as long as the pool.
+ */
+
+#include "slab.h"
+#include "slab_atomic.h"
+
+#define SLAB_UNIT_SHIFT 4
+#define SLAB_LINE 64
+/* Records of chunks in the pool's own block; each further room has twice as many. */
+#define SLAB_FIRST_ROOM 16
+#define SLAB_ROOMS 27
+#define SLAB_CHUNK_LEVELS 8
+#define SLAB_LCORE_MAGAZINES 2
+
+/* What stands first in everything that can be on a list. */
+struct slab_link {
+	slab_atomic32 next; /* id; read by anybody at any time (I4), so always atomic */
+};
+
+struct slab_slab {
+	struct slab_link link;
+	uint32_t chunk;      /* record of the first object; set before the first bit is */
+	slab_atomic64 word;  /* a bit set: this object is free and in the slab (I1) */
+};
+
+/* Loaded codes are codes[0] to codes[len - 1]; the last is the one put last. */
+struct slab_magazine {
+	struct slab_link link;
+	slab_atomic32 len; /* written by the holder only (I2); read by counts */
+	_Alignas(SLAB_LINE) uint32_t codes[];
+};
+
+struct slab_counters {
+	slab_atomic64 get_bulks, get_objs, get_fails;
+	slab_atomic64 put_bulks, put_objs;
+	slab_atomic64 depot_gets, depot_puts;
+	slab_atomic64 slab_gets, slab_puts;
+	slab_atomic64 takes;
+};
+
+/* Written by its lcore only, all but taken, and so on lines of its own. */
+struct slab_lcore {
+	_Alignas(2 * SLAB_LINE) slab_atomic32 loaded; /* ids of magazines, or 0: no cache (yet) */
+	slab_atomic32 previous;
+	slab_atomic32 busy;     /* the lcore is inside an operation */
+	slab_atomic32 taken;    /* another thread has claimed the magazines, or tries to */
+	slab_atomic64 fail_run; /* gets that failed since the last that did not */
+	uint32_t node;
+	struct slab_counters counters;
+};
+
+/*
+ * A depot's three lists share a line: one operation takes from one and gives to another. The
+ * partial list has a line of its own, apart from those who need no slab.
+ */
+struct slab_node {
+	_Alignas(SLAB_LINE) slab_atomic64 full;
+	slab_atomic64 partial;
+	slab_atomic64 empty;
+	slab_atomic32 fresh;      /* magazines of this depot that were never used */
+	uint32_t first;           /* id of the depot's first magazine */
+	_Alignas(SLAB_LINE) slab_atomic64 slabs;
+	slab_atomic32 nr_partial;
+	slab_atomic32 min_partial;
+};
+
+/*
+ * One row of objects: object i of it lies at
+ * base + ((i / per_page) << page_shift) + (i % per_page) * stride.
+ * Without pages per_page is UINT32_MAX and page_shift 63.
+ */
+struct slab_chunk {
+	uint64_t base;
+	uint32_t first;           /* number of its first object */
+	slab_atomic32 count;      /* objects; grows when the next chunk continues this one */
+	uint32_t per_page;
+	uint8_t page_shift;
+	uint8_t node;
+	slab_atomic32 next[SLAB_CHUNK_LEVELS]; /* skip list by base: record + 1, or 0 */
+	uint32_t pad[2];
+};
+
+struct slab_pool {
+	/* What get and put read; nobody writes it after the first add. */
+	_Alignas(SLAB_POOL_ALIGN) uint32_t magic;
+	uint32_t magazine;        /* objects in a magazine */
+	uint32_t lcores;
+	uint64_t base;            /* where codes count from */
+	uint64_t beyond;          /* bits that no distance of a code has */
+	uint32_t nodes;
+	uint8_t shift;            /* log2 of the alignment */
+	bool stats;
+
+	/* Slow paths. */
+	_Alignas(SLAB_LINE) uint32_t stride;
+	uint32_t objects;         /* what the pool is for */
+	uint32_t nr_slabs;
+	uint32_t depot;           /* magazines in each depot */
+	uint32_t magazine_units;  /* units that one takes */
+	uint32_t nodes_id, slabs_id;
+	uint32_t lcore_magazines_id, lcore_magazines; /* the first one, and how many */
+	slab_atomic32 added;      /* objects */
+	slab_atomic32 numbers;    /* numbers given, those that stay unused included */
+	slab_atomic32 nr_chunks;
+	slab_atomic32 lcores_open; /* no lcore from this number on has a cache yet */
+	slab_atomic64 faults;
+	slab_atomic32 by_base[SLAB_CHUNK_LEVELS]; /* heads of the skip list */
+	uint64_t rooms[SLAB_ROOMS];
+	char name[SLAB_NAME_SIZE];
+};
+
+_Static_assert(sizeof(struct slab_slab) == 1 << SLAB_UNIT_SHIFT, "a slab is one unit");
+_Static_assert(sizeof(struct slab_chunk) == SLAB_LINE, "a chunk's record is one line");
+_Static_assert(sizeof(struct slab_lcore) == 2 * SLAB_LINE, "an lcore has a pair of lines");
+_Static_assert(SLAB_MAX_NODES <= UINT8_MAX, "a node fits in a byte");
+
+static inline void *
+slab_at(const struct slab_pool *pool, uint32_t id)
+{
+	return (char *)(uintptr_t)pool + ((size_t)id << SLAB_UNIT_SHIFT);
+}
+
+static inline uint32_t
+slab_id(const struct slab_pool *pool, const void *what)
+{
+	return (uint32_t)(((uintptr_t)what - (uintptr_t)pool) >> SLAB_UNIT_SHIFT);
+}
+
+static inline struct slab_lcore *
+slab_lcore_at(const struct slab_pool *pool, uint32_t lcore)
+{
+	struct slab_lcore *lcores = slab_at(pool, sizeof(*pool) >> SLAB_UNIT_SHIFT);
+
+	return &lcores[lcore < pool->lcores ? lcore : pool->lcores];
+}
+
+static inline struct slab_node *
+slab_node_at(const struct slab_pool *pool, uint32_t node)
+{
+	return (struct slab_node *)slab_at(pool, pool->nodes_id) + node;
+}
+
+static inline struct slab_slab *
+slab_slab_at(const struct slab_pool *pool, uint32_t slab)
+{
+	return slab_at(pool, pool->slabs_id + slab);
+}
+
+#endif /* SLAB_TYPES_H */
