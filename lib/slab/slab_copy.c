@@ -12,13 +12,17 @@ attributes static void \
 decode_##suffix(void **objs, const uint32_t *codes, unsigned int n, uintptr_t base, \
 	unsigned int shift) \
 { \
-	slab_decode_each(objs, codes, n, base, shift); \
+	for (unsigned int i = 0; i < n; i++) \
+		objs[i] = slab_decode_one(codes[i], base, shift); \
 } \
 attributes static uint64_t \
 encode_##suffix(uint32_t *codes, void *const *objs, unsigned int n, uintptr_t base, \
 	unsigned int shift) \
 { \
-	return slab_encode_each(codes, objs, n, base, shift); \
+	uint64_t seen = 0; \
+	for (unsigned int i = 0; i < n; i++) \
+		codes[i] = slab_encode_one(objs[i], base, shift, &seen); \
+	return seen; \
 }
 
 VARIANT(plain, )

@@ -12,6 +12,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "slab_atomic.h"
+
 #define SLAB_COPY_WIDE 16
 
 struct slab_copy {
@@ -32,27 +34,41 @@ slab_copies_usable(void);
 /* The variant in use in this process. */
 extern struct slab_copy slab_copy;
 
+static inline void *
+slab_decode_one(uint32_t code, uintptr_t base, unsigned int shift)
+{
+	return (void *)(base + ((uintptr_t)code << shift));
+}
+
+static inline uint32_t
+slab_encode_one(const void *obj, uintptr_t base, unsigned int shift, uint64_t *seen)
+{
+	uint64_t distance = (uintptr_t)obj - base;
+
+	*seen |= distance;
+	return (uint32_t)(distance >> shift);
+}
+
+/* Without vectors, and so for few; counting down takes the fewest registers. */
 static inline void
-slab_decode_each(void **objs, const uint32_t *codes, unsigned int n, uintptr_t base,
+slab_decode_few(void **objs, const uint32_t *codes, unsigned int n, uintptr_t base,
 	unsigned int shift)
 {
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
-		objs[i] = (void *)(base + ((uintptr_t)codes[i] << shift));
+	while (n-- != 0) {
+		objs[n] = slab_decode_one(codes[n], base, shift);
+		slab_compiler_barrier();
+	}
 }
 
 static inline uint64_t
-slab_encode_each(uint32_t *codes, void *const *objs, unsigned int n, uintptr_t base,
+slab_encode_few(uint32_t *codes, void *const *objs, unsigned int n, uintptr_t base,
 	unsigned int shift)
 {
-	uint64_t seen = 0, distance;
-	unsigned int i;
+	uint64_t seen = 0;
 
-	for (i = 0; i < n; i++) {
-		distance = (uintptr_t)objs[i] - base;
-		seen |= distance;
-		codes[i] = (uint32_t)(distance >> shift);
+	while (n-- != 0) {
+		codes[n] = slab_encode_one(objs[n], base, shift, &seen);
+		slab_compiler_barrier();
 	}
 	return seen;
 }
@@ -61,19 +77,18 @@ static inline void
 slab_decode(void **objs, const uint32_t *codes, unsigned int n, uintptr_t base,
 	unsigned int shift)
 {
-	if (n < SLAB_COPY_WIDE)
-		slab_decode_each(objs, codes, n, base, shift);
-	else
+	if (n >= SLAB_COPY_WIDE)
 		slab_copy.decode(objs, codes, n, base, shift);
+	else
+		slab_decode_few(objs, codes, n, base, shift);
 }
 
 static inline uint64_t
 slab_encode(uint32_t *codes, void *const *objs, unsigned int n, uintptr_t base,
 	unsigned int shift)
 {
-	if (n < SLAB_COPY_WIDE)
-		return slab_encode_each(codes, objs, n, base, shift);
-	return slab_copy.encode(codes, objs, n, base, shift);
+	return n >= SLAB_COPY_WIDE ? slab_copy.encode(codes, objs, n, base, shift) :
+		slab_encode_few(codes, objs, n, base, shift);
 }
 
 #endif /* SLAB_COPY_H */

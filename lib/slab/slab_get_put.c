@@ -3,7 +3,7 @@
 #include <errno.h>
 
 #include "slab_depot.h"
-#include "slab_lcore.h"
+#include "slab_fast.h"
 #include "slab_slab.h"
 
 /*
@@ -16,16 +16,6 @@
  * the caches of others in slab_lcore.h. All else here touches what the caller holds (I2).
  */
 
-#define likely(x) __builtin_expect(!!(x), 1)
-
-/* The owner alone writes its counts, so a plain add will do. */
-static inline void
-count(const struct slab_pool *pool, slab_atomic64 *counter, uint64_t n)
-{
-	if (pool->stats)
-		slab_store_relaxed(counter, slab_load_relaxed(counter) + n);
-}
-
 static void
 swap(struct slab_lcore *lc)
 {
@@ -33,12 +23,6 @@ swap(struct slab_lcore *lc)
 
 	slab_store_relaxed(&lc->loaded, slab_load_relaxed(&lc->previous));
 	slab_store_relaxed(&lc->previous, loaded);
-}
-
-static bool
-has_cache(const struct slab_lcore *lc)
-{
-	return slab_load_relaxed(&lc->loaded) != 0;
 }
 
 /* Put all that a magazine holds into slabs: the depot takes no more. */
@@ -67,10 +51,10 @@ put_to_cache(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, u
 	/* Both are full; the one loaded now is the colder. */
 	id = slab_depot_get_room(pool, lc->node);
 	if (id == 0) {
-		count(pool, &lc->counters.slab_puts, 1);
+		slab_count_owner(pool, &lc->counters.slab_puts, 1);
 		spill(pool, slab_load_relaxed(&lc->loaded));
 	} else {
-		count(pool, &lc->counters.depot_puts, 1);
+		slab_count_owner(pool, &lc->counters.depot_puts, 1);
 		slab_depot_park(pool, lc->node, slab_load_relaxed(&lc->loaded));
 		slab_store_relaxed(&lc->loaded, id);
 	}
@@ -84,11 +68,11 @@ put_to_depot(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, u
 	unsigned int k;
 
 	if (id == 0) {
-		count(pool, &lc->counters.slab_puts, 1);
+		slab_count_owner(pool, &lc->counters.slab_puts, 1);
 		slab_slabs_put(pool, objs, n);
 		return n;
 	}
-	count(pool, &lc->counters.depot_puts, 1);
+	slab_count_owner(pool, &lc->counters.depot_puts, 1);
 	k = slab_magazine_push_some_owner(pool, id, objs, n);
 	slab_depot_park(pool, lc->node, id);
 	return k;
@@ -111,12 +95,12 @@ put_slow(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsig
 	unsigned int k;
 
 	if (!all_have_codes(pool, objs, n)) {
-		count(pool, &lc->counters.slab_puts, 1);
+		slab_count_owner(pool, &lc->counters.slab_puts, 1);
 		slab_slabs_put(pool, objs, n);
 		return;
 	}
 	for (; n != 0; objs += k, n -= k)
-		k = has_cache(lc) ? put_to_cache(pool, lc, objs, n) :
+		k = slab_lcore_has_cache(lc) ? put_to_cache(pool, lc, objs, n) :
 			put_to_depot(pool, lc, objs, n);
 }
 
@@ -125,7 +109,7 @@ get_from_cache(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsig
 {
 	unsigned int n;
 
-	if (!has_cache(lc))
+	if (!slab_lcore_has_cache(lc))
 		return 0;
 	n = slab_magazine_pop_some_owner(pool, slab_load_relaxed(&lc->loaded), objs, max);
 	if (n != 0)
@@ -144,9 +128,9 @@ get_from_depot(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, voi
 
 	if (id == 0)
 		return 0;
-	count(pool, &lc->counters.depot_gets, 1);
+	slab_count_owner(pool, &lc->counters.depot_gets, 1);
 	n = slab_magazine_pop_some_owner(pool, id, objs, max);
-	if (has_cache(lc)) {
+	if (slab_lcore_has_cache(lc)) {
 		parked = slab_load_relaxed(&lc->loaded);
 		slab_store_relaxed(&lc->loaded, id);
 	}
@@ -174,7 +158,7 @@ get_from_slabs(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, uin
 	void *slab[SLAB_OBJECTS];
 	unsigned int k = slab_slabs_get(pool, node, floor, slab, SLAB_OBJECTS);
 
-	count(pool, &lc->counters.slab_gets, k != 0);
+	slab_count_owner(pool, &lc->counters.slab_gets, k != 0);
 	return share_out(pool, lc, slab, k, objs, max);
 }
 
@@ -219,7 +203,7 @@ get_from_lcores(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsi
 		if (other != lc)
 			k = slab_lcore_take(pool, other, taken, SLAB_OBJECTS);
 	}
-	count(pool, &lc->counters.takes, k != 0);
+	slab_count_owner(pool, &lc->counters.takes, k != 0);
 	return share_out(pool, lc, taken, k, objs, max);
 }
 
@@ -236,15 +220,8 @@ get_some(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned in
 	return n != 0 ? n : get_from_lcores(pool, lc, objs, max);
 }
 
-static inline void
-got(const struct slab_pool *pool, struct slab_lcore *lc, unsigned int n)
-{
-	slab_store_relaxed(&lc->fail_run, 0);
-	count(pool, &lc->counters.get_bulks, 1);
-	count(pool, &lc->counters.get_objs, n);
-}
-
-static int
+/* All n objects, or none. */
+static bool
 get_slow(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n)
 {
 	unsigned int have, k;
@@ -253,56 +230,90 @@ get_slow(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned in
 		k = get_some(pool, lc, objs + have, n - have);
 		if (k == 0) {
 			put_slow(pool, lc, objs, have);
-			slab_store_relaxed(&lc->fail_run, slab_load_relaxed(&lc->fail_run) + 1);
-			count(pool, &lc->counters.get_fails, 1);
-			return -ENOBUFS;
+			return false;
 		}
 	}
-	got(pool, lc, n);
-	return 0;
+	return true;
 }
 
-/* Who is without a cache, or shut out of it by a taker, goes where threads go that are no lcores. */
-static struct slab_lcore *
-lcore_slow(struct slab_pool *pool, struct slab_lcore *lc, bool entered)
+static void
+count_fail(struct slab_pool *pool, struct slab_lcore *lc)
 {
-	if (!entered)
-		return slab_lcore_at(pool, SLAB_NO_LCORE);
-	if (!has_cache(lc) && pool->lcore_magazines != 0 && lc != slab_lcore_at(pool, SLAB_NO_LCORE))
+	slab_store_relaxed(&lc->fail_run, slab_load_relaxed(&lc->fail_run) + 1);
+	slab_count_owner(pool, &lc->counters.get_fails, 1);
+}
+
+/*
+ * As whom the lcore does this operation: shut out by a taker, as threads that are no lcores. The
+ * claim is looked at anew; that it was there a moment ago says nothing (slab_lcore.h).
+ */
+static struct slab_lcore *
+lcore_slow(struct slab_pool *pool, struct slab_lcore *lc)
+{
+	struct slab_lcore *none = slab_lcore_at(pool, SLAB_NO_LCORE);
+	enum slab_shut shut = slab_lcore_enter_owner(lc);
+
+	if (shut == SLAB_SHUT_TAKEN)
+		return none;
+	if (shut == SLAB_SHUT_NEW && pool->lcore_magazines != 0 && lc != none)
 		slab_lcore_open_owner(pool, lc);
 	return lc;
+}
+
+/* A burst that the loaded magazine holds, or has room for, is done in one step. */
+static bool
+get_loaded(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n)
+{
+	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
+
+	if (!slab_lcore_has_cache(lc) || n > slab_load_relaxed(&m->len))
+		return false;
+	slab_magazine_pop_owner(pool, m, objs, n);
+	return true;
+}
+
+static bool
+put_loaded(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
+{
+	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
+
+	return slab_lcore_has_cache(lc) && n <= pool->magazine - slab_load_relaxed(&m->len) &&
+		slab_magazine_push_owner(pool, m, objs, n);
+}
+
+int
+slab_get_rest(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n)
+{
+	struct slab_lcore *as = lcore_slow(pool, lc);
+	bool done = get_loaded(pool, as, objs, n) || get_slow(pool, as, objs, n);
+
+	if (done)
+		slab_count_get_owner(pool, as, n);
+	else
+		count_fail(pool, as);
+	slab_lcore_leave_owner(lc);
+	return done ? 0 : -ENOBUFS;
+}
+
+void
+slab_put_rest(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
+{
+	struct slab_lcore *as = lcore_slow(pool, lc);
+
+	if (!put_loaded(pool, as, objs, n))
+		put_slow(pool, as, objs, n);
+	slab_count_put_owner(pool, as, n);
+	slab_lcore_leave_owner(lc);
 }
 
 int
 slab_get(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n)
 {
-	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
-	bool entered = slab_lcore_enter_owner(lc);
-	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
-	int ret = 0;
-
-	if (likely(entered && has_cache(lc) && n <= slab_load_relaxed(&m->len))) {
-		slab_magazine_pop_owner(pool, m, objs, n);
-		got(pool, lc, n);
-	} else {
-		ret = get_slow(pool, lcore_slow(pool, lc, entered), objs, n);
-	}
-	slab_lcore_leave_owner(lc);
-	return ret;
+	return slab_get_fast(pool, lcore, objs, n);
 }
 
 void
 slab_put(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned int n)
 {
-	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
-	bool entered = slab_lcore_enter_owner(lc);
-	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
-
-	count(pool, &lc->counters.put_bulks, 1);
-	count(pool, &lc->counters.put_objs, n);
-	if (!likely(entered && has_cache(lc) &&
-			n <= pool->magazine - slab_load_relaxed(&m->len) &&
-			slab_magazine_push_owner(pool, m, objs, n)))
-		put_slow(pool, lcore_slow(pool, lc, entered), objs, n);
-	slab_lcore_leave_owner(lc);
+	slab_put_fast(pool, lcore, objs, n);
 }

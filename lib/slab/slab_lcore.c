@@ -38,6 +38,7 @@ slab_lcore_open_owner(struct slab_pool *pool, struct slab_lcore *lc)
 
 	slab_store_relaxed(&lc->previous, magazine + pool->magazine_units);
 	slab_store_relaxed(&lc->loaded, magazine);
+	slab_store_release(&lc->shut, SLAB_SHUT_NOT);
 	while (open <= number && !slab_cas_release(&pool->lcores_open, &open, number + 1))
 		;
 }
@@ -54,13 +55,13 @@ seems_empty(const struct slab_pool *pool, uint32_t id)
 unsigned int
 slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
 {
-	uint32_t nobody = 0;
+	uint32_t open = SLAB_SHUT_NOT;
 	unsigned int n = 0;
 
 	if (seems_empty(pool, slab_load_relaxed(&lc->loaded)) &&
 			seems_empty(pool, slab_load_relaxed(&lc->previous)))
 		return 0;
-	if (!slab_claim_acquire(&lc->taken, &nobody, 1))
+	if (!slab_claim_acquire(&lc->shut, &open, SLAB_SHUT_TAKEN))
 		return 0;
 	membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 	if (slab_load_acquire(&lc->busy) == 0) {
@@ -69,6 +70,6 @@ slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsi
 			n = slab_magazine_pop_some_owner(pool, slab_load_relaxed(&lc->loaded),
 				objs, max);
 	}
-	slab_store_release(&lc->taken, 0);
+	slab_store_release(&lc->shut, SLAB_SHUT_NOT);
 	return n;
 }

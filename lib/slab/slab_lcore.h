@@ -9,28 +9,31 @@
  *
  *     lcore, each operation               taker
  *
- *     busy = 1            relaxed         taken: 0 -> 1        acquire
+ *     busy = 1            relaxed         shut: NOT -> TAKEN   acquire
  *     compiler barrier                    membarrier
- *     if taken, acquire: no cache now     if busy, acquire: taken = 0, go on to the next
+ *     if shut, acquire: no cache now      if busy, acquire: shut = NOT, go on to the next
  *     ... its magazines ...               ... their objects ...
- *     busy = 0            release         taken = 0            release
+ *     busy = 0            release         shut = NOT           release
  *
  * membarrier(2) stands for a full fence inside whatever the lcore does at that moment. So either
- * the lcore's store of busy was before it, and the taker sees that, or its load of taken comes
- * after it and sees the claim. Release of busy pairs with the taker's acquire, release of taken
+ * the lcore's store of busy was before it, and the taker sees that, or its load of shut comes
+ * after it and sees the claim. Release of busy pairs with the taker's acquire, release of shut
  * with the lcore's: each sees the magazines as the other left them. Neither ever waits. A taker
  * that dies with its claim leaves the lcore without a cache, not wrong.
  */
 
 #include "slab_types.h"
 
-/* May the lcore use its cache? To be followed by slab_lcore_leave_owner() in any case. */
-static inline bool
+/*
+ * May the lcore use its cache? If not, why: one answer, since a taker may end at any moment. To be
+ * followed by slab_lcore_leave_owner() in any case.
+ */
+static inline enum slab_shut
 slab_lcore_enter_owner(struct slab_lcore *lc)
 {
 	slab_store_relaxed(&lc->busy, 1);
 	slab_compiler_barrier();
-	return slab_load_acquire(&lc->taken) == 0;
+	return (enum slab_shut)slab_load_acquire(&lc->shut);
 }
 
 static inline void
@@ -42,6 +45,12 @@ slab_lcore_leave_owner(struct slab_lcore *lc)
 /* Give the lcore its cache, at its first operation: so those that never come cost nothing. */
 void
 slab_lcore_open_owner(struct slab_pool *pool, struct slab_lcore *lc);
+
+static inline bool
+slab_lcore_has_cache(const struct slab_lcore *lc)
+{
+	return slab_load_relaxed(&lc->loaded) != 0;
+}
 
 /*
  * Take up to max objects from another lcore's cache; 0 if none could be had. Never waits.

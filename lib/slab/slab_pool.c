@@ -77,7 +77,11 @@ slab_pool_size(const struct slab_conf *conf)
 {
 	struct layout at;
 
-	return lay_out(conf, &at) ? (size_t)at.end << SLAB_UNIT_SHIFT : 0;
+	if (!lay_out(conf, &at))
+		return 0;
+	/* A whole multiple of the alignment, as aligned_alloc() wants it. */
+	return (((size_t)at.end << SLAB_UNIT_SHIFT) + SLAB_POOL_ALIGN - 1) &
+		~(size_t)(SLAB_POOL_ALIGN - 1);
 }
 
 /* In the manner of calculate in mm/slub.c: half of log2 of the size, bigger objects keep more. */
@@ -106,10 +110,15 @@ init_nodes(struct slab_pool *pool, const struct slab_conf *conf, const struct la
 static void
 init_lcores(struct slab_pool *pool, const struct slab_conf *conf)
 {
+	struct slab_lcore *lc;
 	uint32_t i;
 
-	for (i = 0; i < pool->lcores && conf->lcore_node != NULL; i++)
-		slab_lcore_at(pool, i)->node = conf->lcore_node[i] % pool->nodes;
+	for (i = 0; i <= pool->lcores; i++) {
+		lc = slab_lcore_at(pool, i);
+		slab_store_relaxed(&lc->shut, SLAB_SHUT_NEW);
+		if (conf->lcore_node != NULL && i < pool->lcores)
+			lc->node = conf->lcore_node[i] % pool->nodes;
+	}
 }
 
 struct slab_pool *

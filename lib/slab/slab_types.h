@@ -79,12 +79,18 @@ struct slab_counters {
 	slab_atomic64 takes;
 };
 
-/* Written by its lcore only, all but taken, and so on lines of its own. */
+enum slab_shut {
+	SLAB_SHUT_NOT,
+	SLAB_SHUT_TAKEN, /* another thread has claimed them, or tries to */
+	SLAB_SHUT_NEW,   /* it has none, or did not need them yet */
+};
+
+/* Written by its lcore only, all but shut, and so on lines of its own. */
 struct slab_lcore {
 	_Alignas(2 * SLAB_LINE) slab_atomic32 loaded; /* ids of magazines, or 0: no cache (yet) */
 	slab_atomic32 previous;
 	slab_atomic32 busy;     /* the lcore is inside an operation */
-	slab_atomic32 taken;    /* another thread has claimed the magazines, or tries to */
+	slab_atomic32 shut;     /* why the lcore may not use its magazines: enum slab_shut */
 	slab_atomic64 fail_run; /* gets that failed since the last that did not */
 	uint32_t node;
 	struct slab_counters counters;
@@ -167,12 +173,13 @@ slab_id(const struct slab_pool *pool, const void *what)
 	return (uint32_t)(((uintptr_t)what - (uintptr_t)pool) >> SLAB_UNIT_SHIFT);
 }
 
+/* Threads that are no lcores share the last one. */
 static inline struct slab_lcore *
 slab_lcore_at(const struct slab_pool *pool, uint32_t lcore)
 {
 	struct slab_lcore *lcores = slab_at(pool, sizeof(*pool) >> SLAB_UNIT_SHIFT);
 
-	return &lcores[lcore < pool->lcores ? lcore : pool->lcores];
+	return __builtin_expect(lcore < pool->lcores, 1) ? &lcores[lcore] : &lcores[pool->lcores];
 }
 
 static inline struct slab_node *

@@ -11,6 +11,7 @@
 #include <rte_memory.h>
 
 #include "mempool_slab.h"
+#include "slab_fast.h"
 
 /* From the calls of rte_mempool to those of the core; nothing is decided here. */
 
@@ -145,7 +146,7 @@ slab_enqueue(struct rte_mempool *mp, void *const *objs, unsigned int n)
 {
 	if (unlikely(!slab_pool_valid(mp->pool_data)))
 		return refuse(mp);
-	slab_put(mp->pool_data, rte_lcore_id(), objs, n);
+	slab_put_fast(mp->pool_data, rte_lcore_id(), objs, n);
 	return 0;
 }
 
@@ -154,7 +155,7 @@ slab_dequeue(struct rte_mempool *mp, void **objs, unsigned int n)
 {
 	if (unlikely(!slab_pool_valid(mp->pool_data)))
 		return refuse(mp);
-	return slab_get(mp->pool_data, rte_lcore_id(), objs, n);
+	return slab_get_fast(mp->pool_data, rte_lcore_id(), objs, n);
 }
 
 static unsigned int

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Threads on one pool, more of them than processors. Each object has a mark that says who holds
+ * it: a get that finds a mark, or a put that finds none, is an object handed out twice. When all
+ * have stopped, one lcore alone must be able to get every object.
+ */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "../fast/fixture.h"
+
+#define THREADS 4
+#define MOST_HELD 2048
+
+struct load {
+	const char *name;
+	uint32_t objects, magazine, depot, burst;
+	bool lcore_cache;
+	bool other_threads;  /* every second thread is no lcore */
+	bool cross;          /* threads put what others got */
+	bool late_chunks;    /* half of the objects come while threads run */
+};
+
+/* A box in which one thread leaves a burst for another. */
+struct box {
+	pthread_mutex_t lock;
+	uint32_t n;
+	void *objs[MOST_HELD];
+};
+
+struct shared {
+	const struct load *load;
+	struct slab_pool *pool;
+	_Atomic(uint8_t) *holder; /* of each object: thread + 1, or 0 */
+	struct box box;
+	uint32_t bursts;
+};
+
+struct worker {
+	struct shared *shared;
+	pthread_t thread;
+	uint32_t number, held;
+	uint64_t seed, got;
+	void *objs[MOST_HELD];
+};
+
+static uint32_t
+draw(struct worker *w, uint32_t below)
+{
+	w->seed = w->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+	return (uint32_t)((w->seed >> 33) % below);
+}
+
+static void
+mark(struct worker *w, void *const *objs, uint32_t n, uint8_t from, uint8_t to)
+{
+	uint8_t before;
+	uint32_t i;
+	size_t k;
+
+	for (i = 0; i < n; i++) {
+		k = (size_t)((char *)objs[i] - MADE_UP) / 64;
+		before = atomic_exchange(&w->shared->holder[k], to);
+		if (before != from) {
+			fprintf(stderr, "%s: object %zu goes from %u to %u, held by %u\n",
+				w->shared->load->name, k, from, to, before);
+			abort();
+		}
+	}
+}
+
+static uint32_t
+lcore_of(const struct worker *w)
+{
+	return w->shared->load->other_threads && w->number % 2 ? SLAB_NO_LCORE : w->number;
+}
+
+static void
+get(struct worker *w, uint32_t n)
+{
+	if (w->held + n > MOST_HELD || slab_get(w->shared->pool, lcore_of(w), w->objs + w->held, n))
+		return;
+	mark(w, w->objs + w->held, n, 0, (uint8_t)(w->number + 1));
+	w->held += n;
+	w->got += n;
+}
+
+static void
+put(struct worker *w, uint32_t n)
+{
+	n = n < w->held ? n : w->held;
+	w->held -= n;
+	mark(w, w->objs + w->held, n, (uint8_t)(w->number + 1), 0);
+	slab_put(w->shared->pool, lcore_of(w), w->objs + w->held, n);
+}
+
+/* Leave what one holds, take what somebody left. */
+static void
+swap_with_box(struct worker *w)
+{
+	struct box *box = &w->shared->box;
+	void *objs[MOST_HELD];
+	uint32_t n;
+
+	pthread_mutex_lock(&box->lock);
+	n = box->n;
+	memcpy(objs, box->objs, n * sizeof(*objs));
+	memcpy(box->objs, w->objs, w->held * sizeof(*objs));
+	box->n = w->held;
+	mark(w, w->objs, w->held, (uint8_t)(w->number + 1), UINT8_MAX);
+	mark(w, objs, n, UINT8_MAX, (uint8_t)(w->number + 1));
+	pthread_mutex_unlock(&box->lock);
+	memcpy(w->objs, objs, n * sizeof(*objs));
+	w->held = n;
+}
+
+static void *
+work(void *arg)
+{
+	struct worker *w = arg;
+	uint32_t i, n;
+
+	for (i = 0; i < w->shared->bursts; i++) {
+		n = 1 + draw(w, w->shared->load->burst);
+		if (draw(w, 2) == 0)
+			get(w, n);
+		else
+			put(w, n);
+		if (w->shared->load->cross && draw(w, 16) == 0)
+			swap_with_box(w);
+		if (draw(w, 1000) == 0 &&
+				slab_pool_count(w->shared->pool) > w->shared->load->objects)
+			abort();
+	}
+	put(w, MOST_HELD);
+	return NULL;
+}
+
+static void
+add(struct shared *s, uint32_t first, uint32_t count)
+{
+	struct slab_range range = { .base = MADE_UP + (size_t)first * 64, .count = count };
+
+	if (count != 0 && pool_add(s->pool, &range) != count)
+		abort();
+}
+
+static void
+run(struct shared *s)
+{
+	struct worker *workers = calloc(THREADS, sizeof(*workers));
+	uint32_t n = s->load->objects, early = s->load->late_chunks ? n / 2 : n, i;
+	uint64_t got = 0;
+
+	add(s, 0, early);
+	for (i = 0; i < THREADS; i++) {
+		workers[i] = (struct worker){ .shared = s, .number = i, .seed = i + 1 };
+		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+	}
+	for (i = early; i < n; i++)
+		add(s, i, 1);
+	for (i = 0; i < THREADS; i++) {
+		pthread_join(workers[i].thread, NULL);
+		got += workers[i].got;
+	}
+	slab_put(s->pool, 0, s->box.objs, s->box.n);
+	print_message("%s: %llu objects\n", s->load->name, (unsigned long long)got);
+	assert_true(got > 0);
+	free(workers);
+}
+
+static void
+check_all_there(struct shared *s)
+{
+	uint32_t n = s->load->objects;
+	void **objs = calloc(n, sizeof(*objs));
+
+	assert_int_equal(slab_pool_count(s->pool), n);
+	assert_int_equal(drain(s->pool, 2, objs, n, 16), n);
+	assert_int_equal(slab_pool_faults(s->pool), 0);
+	free(objs);
+}
+
+static void
+check(const struct load *load, uint32_t bursts)
+{
+	struct slab_conf conf = plain_conf(load->objects);
+	struct shared s = { .load = load, .bursts = bursts };
+
+	conf.magazine = load->magazine;
+	conf.depot = load->depot;
+	conf.lcore_cache = load->lcore_cache;
+	s.pool = pool_make(&conf);
+	s.holder = calloc(load->objects, 1);
+	pthread_mutex_init(&s.box.lock, NULL);
+	run(&s);
+	check_all_there(&s);
+	pool_free(s.pool);
+	free(s.holder);
+}
+
+static const struct load loads[] = {
+	{ "caches", 8191, 64, SLAB_AUTO, 64, .lcore_cache = true },
+	{ "caches, taken over", 384, 64, SLAB_AUTO, 64, .lcore_cache = true, .cross = true },
+	{ "caches without a depot", 1000, 16, 0, 64, .lcore_cache = true, .cross = true },
+	{ "depot", 8191, 64, SLAB_AUTO, 700, .cross = true },
+	{ "slabs", 1000, 8, 0, 64, .cross = true },
+	{ "both kinds of threads", 1023, 32, 8, 32, .lcore_cache = true, .cross = true,
+		.other_threads = true },
+	{ "three objects", 3, 0, SLAB_AUTO, 2, .lcore_cache = true, .cross = true,
+		.other_threads = true },
+	{ "chunks come later", 4000, 32, 8, 64, .lcore_cache = true, .cross = true,
+		.late_chunks = true },
+};
+
+static void
+all_loads(void **state)
+{
+	const char *bursts = getenv("STRESS_BURSTS");
+	unsigned int i;
+
+	(void)state;
+	for (i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
+		check(&loads[i], bursts != NULL ? (uint32_t)strtoul(bursts, NULL, 10) : 300000);
+}
+
+int
+main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(all_loads) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
