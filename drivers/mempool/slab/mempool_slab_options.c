@@ -120,8 +120,8 @@ parse(struct parsing *p, const char *source, const char *text)
 		return 0;
 	kvlist = rte_kvargs_parse(text, NULL);
 	if (kvlist == NULL) {
-		SLAB_LOG(ERR, "pool %s: options '%s' in %s: allowed: key=value,key=value,...",
-			p->mp->name, text, source);
+		SLAB_LOG(ERR, "pool %s: options '%s' in %s: allowed: at most %d of key=value, "
+			"with commas in between", p->mp->name, text, source, RTE_KVARGS_MAX);
 		return -EINVAL;
 	}
 	ret = rte_kvargs_process(kvlist, NULL, take_option, p);
