@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * A primary and a secondary process on one pool. The primary starts the program again as the
+ * secondary, once with the plugins in its own order and once in another.
+ *
+ *     test_mp EAL_OPTIONS -- SLAB_PLUGIN OTHER_PLUGIN
+ */
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rte_eal.h>
+#include <rte_lcore.h>
+#include <rte_memzone.h>
+#include <rte_mempool.h>
+
+#define OBJECTS 1000
+#define BURSTS 200000
+#define PREFIX "--file-prefix=slab_mp"
+#define CHECK(what) do { \
+	if (!(what)) { \
+		fprintf(stderr, "%s: line %d: %s does not hold\n", \
+			rte_eal_process_type() == RTE_PROC_PRIMARY ? "primary" : "secondary", \
+			__LINE__, #what); \
+		exit(1); \
+	} \
+} while (0)
+
+/* Both sides wait for the other's word only between the parts of the test. */
+enum word { START = 1, SECONDARY_RESTS, PRIMARY_DONE };
+
+struct shared {
+	_Atomic(uint32_t) word;
+	_Atomic(uint64_t) got[2];
+	_Atomic(uint8_t) holder[OBJECTS]; /* process + 1, or 0 */
+};
+
+static struct shared *shared;
+
+static void
+await(uint32_t word)
+{
+	unsigned int i;
+
+	for (i = 0; atomic_load(&shared->word) < word; i++) {
+		CHECK(i < 30000);
+		usleep(1000);
+	}
+}
+
+static void
+number(struct rte_mempool *mp, void *opaque, void *obj, unsigned int i)
+{
+	(void)mp;
+	(void)opaque;
+	*(uint32_t *)obj = i;
+}
+
+/* Hold bursts of random length for a while; every object has one holder at a time. */
+static void
+work(struct rte_mempool *mp, uint8_t me)
+{
+	void *objs[OBJECTS];
+	unsigned int held = 0, i, n;
+	uint64_t seed = me;
+
+	for (i = 0; i < BURSTS || held != 0; i++) {
+		seed = seed * UINT64_C(6364136223846793005) + 1;
+		n = 1 + (unsigned int)(seed >> 33) % 64;
+		if (i < BURSTS && seed >> 63 && held + n <= OBJECTS &&
+				rte_mempool_get_bulk(mp, objs + held, n) == 0) {
+			shared->got[me - 1] += n;
+			for (; n > 0; n--, held++)
+				CHECK(atomic_exchange(&shared->holder[*(uint32_t *)objs[held]],
+					me) == 0);
+			continue;
+		}
+		n = n < held ? n : held;
+		held -= n;
+		for (unsigned int k = held; k < held + n; k++)
+			CHECK(atomic_exchange(&shared->holder[*(uint32_t *)objs[k]], 0) == me);
+		rte_mempool_put_bulk(mp, objs + held, n);
+	}
+}
+
+static struct rte_mempool *
+make_pool(const char *name, const char *ops)
+{
+	struct rte_mempool *mp = rte_mempool_create_empty(name, OBJECTS, 64, 0, 0, SOCKET_ID_ANY, 0);
+
+	CHECK(mp != NULL && rte_mempool_set_ops_byname(mp, ops, NULL) == 0);
+	CHECK(rte_mempool_populate_default(mp) == OBJECTS);
+	rte_mempool_obj_iter(mp, number, NULL);
+	return mp;
+}
+
+static void
+check_all_there(struct rte_mempool *mp)
+{
+	void *objs[OBJECTS], *more;
+	unsigned int i;
+
+	CHECK(rte_mempool_avail_count(mp) == OBJECTS);
+	for (i = 0; i < OBJECTS; i++)
+		CHECK(rte_mempool_get(mp, &objs[i]) == 0);
+	CHECK(rte_mempool_get(mp, &more) == -ENOBUFS);
+	for (i = 0; i < OBJECTS; i++)
+		CHECK(atomic_exchange(&shared->holder[*(uint32_t *)objs[i]], 9) == 0);
+	for (i = 0; i < OBJECTS; i++)
+		shared->holder[i] = 0;
+	rte_mempool_put_bulk(mp, objs, OBJECTS);
+}
+
+static pid_t
+start_secondary(const char *self, char *const plugins[2], const char *part)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		execl(self, self, "-l", "1", "--no-pci", PREFIX, "--proc-type=secondary",
+			"-d", plugins[0], "-d", plugins[1], "--", part, NULL);
+		perror(self);
+		_exit(1);
+	}
+	CHECK(pid > 0);
+	return pid;
+}
+
+static void
+end_secondary(pid_t pid)
+{
+	int status;
+
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+static void
+primary(const char *self, char *slab, char *other)
+{
+	struct rte_mempool *mp = make_pool("shared", "slab"), *ring;
+	pid_t pid = start_secondary(self, (char *const[]){ slab, other }, "share");
+
+	await(START);
+	work(mp, 1);
+	/* The secondary lives and rests; what is in its lcore's cache is within reach. */
+	await(SECONDARY_RESTS);
+	check_all_there(mp);
+	atomic_store(&shared->word, PRIMARY_DONE);
+	end_secondary(pid);
+	check_all_there(mp);
+	printf("objects got: %llu by the primary, %llu by the secondary\n",
+		(unsigned long long)shared->got[0], (unsigned long long)shared->got[1]);
+	CHECK(shared->got[0] > 0 && shared->got[1] > 0);
+
+	/* Other plugins first: the number of the ring pool's driver is slab's in the secondary. */
+	ring = make_pool("theirs", "ring_mp_mc");
+	CHECK(ring->ops_index == 1);
+	end_secondary(start_secondary(self, (char *const[]){ other, slab }, "refuse"));
+	CHECK(rte_mempool_avail_count(ring) == OBJECTS);
+	rte_mempool_free(ring);
+	rte_mempool_free(mp);
+}
+
+static void
+share(void)
+{
+	struct rte_mempool *mp = rte_mempool_lookup("shared");
+
+	CHECK(mp != NULL);
+	atomic_store(&shared->word, START);
+	work(mp, 2);
+	atomic_store(&shared->word, SECONDARY_RESTS);
+	await(PRIMARY_DONE);
+}
+
+/* One line that says what is wrong and what to do, and the pool stays as it is. */
+static void
+refuse(void)
+{
+	struct rte_mempool *mp = rte_mempool_lookup("theirs");
+	char line[1000] = "";
+	FILE *log = fmemopen(line, sizeof(line), "w");
+	void *obj;
+
+	CHECK(mp != NULL && strcmp(rte_mempool_ops_table.ops[mp->ops_index].name, "slab") == 0);
+	rte_openlog_stream(log);
+	CHECK(rte_mempool_get(mp, &obj) == -EINVAL);
+	CHECK(rte_mempool_get(mp, &obj) == -EINVAL);
+	CHECK(rte_mempool_avail_count(mp) == 0);
+	rte_openlog_stream(NULL);
+	fclose(log);
+	printf("%s", line);
+	CHECK(strstr(line, "theirs") != NULL && strstr(line, "same order") != NULL);
+	CHECK(strchr(line, '\n') == line + strlen(line) - 1);
+}
+
+int
+main(int argc, char **argv)
+{
+	int eal_args = rte_eal_init(argc, argv);
+	bool is_primary = rte_eal_process_type() == RTE_PROC_PRIMARY;
+	const struct rte_memzone *mz;
+
+	if (eal_args < 0)
+		return 1;
+	mz = is_primary ? rte_memzone_reserve("slab_mp_shared", sizeof(*shared), SOCKET_ID_ANY, 0) :
+		rte_memzone_lookup("slab_mp_shared");
+	CHECK(mz != NULL);
+	shared = mz->addr;
+	if (is_primary)
+		primary(argv[0], argv[eal_args + 1], argv[eal_args + 2]);
+	else if (strcmp(argv[eal_args + 1], "share") == 0)
+		share();
+	else
+		refuse();
+	rte_eal_cleanup();
+	return 0;
+}
