@@ -282,8 +282,10 @@ slab_get(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n);
  *
  * @param lcore
  *   As in slab_get().
+ * @return
+ *   0.
  */
-void
+int
 slab_put(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned int n);
 
 /**

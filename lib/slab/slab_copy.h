@@ -14,7 +14,7 @@
 
 #include "slab_atomic.h"
 
-#define SLAB_COPY_WIDE 16
+#define SLAB_COPY_WIDE 8
 
 struct slab_copy {
 	const char *name;

@@ -4,19 +4,13 @@
 #define SLAB_FAST_H
 
 /*
- * The first steps of get and put, for whoever compiles them into its own functions: an lcore with
- * its cache at hand, and enough in the loaded magazine. They call nothing but in their last step,
- * so that the compiler saves no register before it.
+ * Get and put for whoever compiles them into its own functions: many ports take or free packets
+ * one by one, and one object out of the lcore's loaded magazine is so little work that a call and
+ * a loop would double it.
  */
 
 #include "slab_depot.h"
 #include "slab_lcore.h"
-
-/* As slab_get() and slab_put(), after slab_lcore_enter_owner(), on any path. */
-int
-slab_get_rest(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n);
-void
-slab_put_rest(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n);
 
 /* The owner alone writes its counts, so a plain add will do. */
 static inline void
@@ -41,46 +35,61 @@ slab_count_put_owner(const struct slab_pool *pool, struct slab_lcore *lc, unsign
 	slab_count_owner(pool, &lc->counters.put_objs, n);
 }
 
+/* One object, the lcore's own way; false if that way is not open. */
+static inline bool
+slab_get_one_owner(struct slab_pool *pool, uint32_t lcore, void **obj)
+{
+	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
+	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
+	uint32_t len;
+
+	if (slab_lcore_enter_owner(lc) != SLAB_SHUT_NOT)
+		return false;
+	len = slab_load_relaxed(&m->len);
+	if (len == 0)
+		return false;
+	*obj = slab_decode_one(m->codes[len - 1], slab_code_base(pool), pool->shift);
+	slab_store_relaxed(&m->len, len - 1);
+	slab_count_get_owner(pool, lc, 1);
+	slab_lcore_leave_owner(lc);
+	return true;
+}
+
+static inline bool
+slab_put_one_owner(struct slab_pool *pool, uint32_t lcore, const void *obj)
+{
+	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
+	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
+	uint64_t seen = 0;
+	uint32_t len, code;
+
+	if (slab_lcore_enter_owner(lc) != SLAB_SHUT_NOT)
+		return false;
+	len = slab_load_relaxed(&m->len);
+	code = slab_encode_one(obj, slab_code_base(pool), pool->shift, &seen);
+	if (len == pool->magazine || (seen & pool->beyond) != 0)
+		return false;
+	m->codes[len] = code;
+	slab_store_relaxed(&m->len, len + 1);
+	slab_count_put_owner(pool, lc, 1);
+	slab_lcore_leave_owner(lc);
+	return true;
+}
+
 static inline int
 slab_get_fast(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n)
 {
-	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
-	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
-	uint32_t len;
-
-	if (slab_lcore_enter_owner(lc) == SLAB_SHUT_NOT && n < SLAB_COPY_WIDE) {
-		len = slab_load_relaxed(&m->len);
-		if (n <= len) {
-			slab_decode_few(objs, m->codes + len - n, n, slab_code_base(pool),
-				pool->shift);
-			slab_store_relaxed(&m->len, len - n);
-			slab_count_get_owner(pool, lc, n);
-			slab_lcore_leave_owner(lc);
-			return 0;
-		}
-	}
-	return slab_get_rest(pool, lc, objs, n);
+	if (n == 1 && slab_get_one_owner(pool, lcore, objs))
+		return 0;
+	return slab_get(pool, lcore, objs, n);
 }
 
-static inline void
+static inline int
 slab_put_fast(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned int n)
 {
-	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
-	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
-	uint32_t len;
-
-	if (slab_lcore_enter_owner(lc) == SLAB_SHUT_NOT && n < SLAB_COPY_WIDE) {
-		len = slab_load_relaxed(&m->len);
-		if (n <= pool->magazine - len &&
-				(slab_encode_few(m->codes + len, objs, n, slab_code_base(pool),
-				pool->shift) & pool->beyond) == 0) {
-			slab_store_relaxed(&m->len, len + n);
-			slab_count_put_owner(pool, lc, n);
-			slab_lcore_leave_owner(lc);
-			return;
-		}
-	}
-	slab_put_rest(pool, lc, objs, n);
+	if (n == 1 && slab_put_one_owner(pool, lcore, objs[0]))
+		return 0;
+	return slab_put(pool, lcore, objs, n);
 }
 
 #endif /* SLAB_FAST_H */

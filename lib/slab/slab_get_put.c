@@ -89,7 +89,7 @@ all_have_codes(const struct slab_pool *pool, void *const *objs, unsigned int n)
 	return (seen & pool->beyond) == 0;
 }
 
-static void
+static __attribute__((noinline)) void
 put_slow(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
 {
 	unsigned int k;
@@ -221,7 +221,7 @@ get_some(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned in
 }
 
 /* All n objects, or none. */
-static bool
+static __attribute__((noinline)) bool
 get_slow(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n)
 {
 	unsigned int have, k;
@@ -247,7 +247,7 @@ count_fail(struct slab_pool *pool, struct slab_lcore *lc)
  * As whom the lcore does this operation: shut out by a taker, as threads that are no lcores. The
  * claim is looked at anew; that it was there a moment ago says nothing (slab_lcore.h).
  */
-static struct slab_lcore *
+static __attribute__((noinline)) struct slab_lcore *
 lcore_slow(struct slab_pool *pool, struct slab_lcore *lc)
 {
 	struct slab_lcore *none = slab_lcore_at(pool, SLAB_NO_LCORE);
@@ -261,32 +261,36 @@ lcore_slow(struct slab_pool *pool, struct slab_lcore *lc)
 }
 
 /* A burst that the loaded magazine holds, or has room for, is done in one step. */
-static bool
+static inline bool
 get_loaded(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n)
 {
 	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
 
-	if (!slab_lcore_has_cache(lc) || n > slab_load_relaxed(&m->len))
+	if (n > slab_load_relaxed(&m->len))
 		return false;
 	slab_magazine_pop_owner(pool, m, objs, n);
 	return true;
 }
 
-static bool
+static inline bool
 put_loaded(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
 {
 	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
 
-	return slab_lcore_has_cache(lc) && n <= pool->magazine - slab_load_relaxed(&m->len) &&
+	return n <= pool->magazine - slab_load_relaxed(&m->len) &&
 		slab_magazine_push_owner(pool, m, objs, n);
 }
 
 int
-slab_get_rest(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n)
+slab_get(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n)
 {
-	struct slab_lcore *as = lcore_slow(pool, lc);
-	bool done = get_loaded(pool, as, objs, n) || get_slow(pool, as, objs, n);
+	struct slab_lcore *lc = slab_lcore_at(pool, lcore), *as = lc;
+	bool done = slab_lcore_enter_owner(lc) == SLAB_SHUT_NOT && get_loaded(pool, lc, objs, n);
 
+	if (!done) {
+		as = lcore_slow(pool, lc);
+		done = get_slow(pool, as, objs, n);
+	}
 	if (done)
 		slab_count_get_owner(pool, as, n);
 	else
@@ -295,25 +299,16 @@ slab_get_rest(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsign
 	return done ? 0 : -ENOBUFS;
 }
 
-void
-slab_put_rest(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
-{
-	struct slab_lcore *as = lcore_slow(pool, lc);
-
-	if (!put_loaded(pool, as, objs, n))
-		put_slow(pool, as, objs, n);
-	slab_count_put_owner(pool, as, n);
-	slab_lcore_leave_owner(lc);
-}
-
 int
-slab_get(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n)
-{
-	return slab_get_fast(pool, lcore, objs, n);
-}
-
-void
 slab_put(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned int n)
 {
-	slab_put_fast(pool, lcore, objs, n);
+	struct slab_lcore *lc = slab_lcore_at(pool, lcore), *as = lc;
+
+	if (slab_lcore_enter_owner(lc) != SLAB_SHUT_NOT || !put_loaded(pool, lc, objs, n)) {
+		as = lcore_slow(pool, lc);
+		put_slow(pool, as, objs, n);
+	}
+	slab_count_put_owner(pool, as, n);
+	slab_lcore_leave_owner(lc);
+	return 0;
 }

@@ -146,8 +146,7 @@ slab_enqueue(struct rte_mempool *mp, void *const *objs, unsigned int n)
 {
 	if (unlikely(!slab_pool_valid(mp->pool_data)))
 		return refuse(mp);
-	slab_put_fast(mp->pool_data, rte_lcore_id(), objs, n);
-	return 0;
+	return slab_put_fast(mp->pool_data, rte_lcore_id(), objs, n);
 }
 
 static int
