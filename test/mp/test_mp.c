@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -90,11 +92,12 @@ work(struct rte_mempool *mp, uint8_t me)
 }
 
 static struct rte_mempool *
-make_pool(const char *name, const char *ops)
+make_pool(const char *name, const char *ops, const char *options)
 {
 	struct rte_mempool *mp = rte_mempool_create_empty(name, OBJECTS, 64, 0, 0, SOCKET_ID_ANY, 0);
 
-	CHECK(mp != NULL && rte_mempool_set_ops_byname(mp, ops, NULL) == 0);
+	CHECK(mp != NULL && rte_mempool_set_ops_byname(mp, ops,
+		(void *)(uintptr_t)options) == 0);
 	CHECK(rte_mempool_populate_default(mp) == OBJECTS);
 	rte_mempool_obj_iter(mp, number, NULL);
 	return mp;
@@ -141,10 +144,54 @@ end_secondary(pid_t pid)
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
+/* Ask this process's own telemetry, as dpdk-telemetry.py does. */
+static const char *
+ask(const char *command)
+{
+	static char answer[16384];
+	struct sockaddr_un addr = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET, 0);
+	ssize_t n;
+
+	snprintf(addr.sun_path, sizeof(addr.sun_path), "%s/dpdk_telemetry.v2",
+		rte_eal_get_runtime_dir());
+	CHECK(connect(fd, (struct sockaddr *)&addr, sizeof(addr)) == 0);
+	CHECK(read(fd, answer, sizeof(answer)) > 0); /* who I am */
+	CHECK(write(fd, command, strlen(command)) > 0);
+	n = read(fd, answer, sizeof(answer) - 1);
+	CHECK(n > 0);
+	answer[n] = '\0';
+	close(fd);
+	printf("%s: %s\n", command, answer);
+	return answer;
+}
+
+static void
+check_telemetry(struct rte_mempool *ring)
+{
+	struct rte_mempool *mp = make_pool("told", "slab", "magazine=32,stats=on");
+	void *objs[7];
+
+	CHECK(rte_mempool_get_bulk(mp, objs, 7) == 0);
+	CHECK(strcmp(ask("/mempool_slab/list"),
+		"{\"/mempool_slab/list\":[\"shared\",\"told\"]}") == 0);
+	CHECK(strstr(ask("/mempool_slab/info,told"), "\"objects\":1000,\"free\":993") != NULL);
+	CHECK(strstr(ask("/mempool_slab/info,told"), "\"magazine\":32") != NULL);
+	CHECK(strstr(ask("/mempool_slab/stats,told"), "\"get_bulks\":1,\"get_objs\":7") != NULL);
+	rte_mempool_put_bulk(mp, objs, 7);
+	CHECK(strstr(ask("/mempool_slab/stats,told"), "\"put_objs\":7") != NULL);
+	CHECK(strstr(ask("/mempool_slab/info"), "null") != NULL);
+	CHECK(strstr(ask("/mempool_slab/info,nobody"), "null") != NULL);
+	ring->ops_index = mp->ops_index; /* as where plugins have another order */
+	CHECK(strstr(ask("/mempool_slab/stats,theirs"), "null") != NULL);
+	ring->ops_index = 1;
+	rte_mempool_free(mp);
+}
+
 static void
 primary(const char *self, char *slab, char *other)
 {
-	struct rte_mempool *mp = make_pool("shared", "slab"), *ring;
+	struct rte_mempool *mp = make_pool("shared", "slab", NULL), *ring;
 	pid_t pid = start_secondary(self, (char *const[]){ slab, other }, "share");
 
 	await(START);
@@ -160,10 +207,11 @@ primary(const char *self, char *slab, char *other)
 	CHECK(shared->got[0] > 0 && shared->got[1] > 0);
 
 	/* Other plugins first: the number of the ring pool's driver is slab's in the secondary. */
-	ring = make_pool("theirs", "ring_mp_mc");
+	ring = make_pool("theirs", "ring_mp_mc", NULL);
 	CHECK(ring->ops_index == 1);
 	end_secondary(start_secondary(self, (char *const[]){ other, slab }, "refuse"));
 	CHECK(rte_mempool_avail_count(ring) == OBJECTS);
+	check_telemetry(ring);
 	rte_mempool_free(ring);
 	rte_mempool_free(mp);
 }

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <rte_lcore.h>
+#include <rte_telemetry.h>
+
+#include "mempool_slab.h"
+
+/*
+ * /mempool_slab/list             names of this process's slab pools
+ * /mempool_slab/info,<pool>      how a pool is made
+ * /mempool_slab/stats,<pool>     what all lcores did together; zero but for a pool with stats=on
+ *
+ * Called in the telemetry thread; only reads, and waits for nobody who gets or puts.
+ */
+
+static bool
+is_slab(const struct rte_mempool *mp)
+{
+	return strcmp(rte_mempool_ops_table.ops[mp->ops_index].name, "slab") == 0 &&
+		mp->pool_data != NULL && slab_pool_valid(mp->pool_data);
+}
+
+static void
+list_pool(struct rte_mempool *mp, void *data)
+{
+	if (is_slab(mp))
+		rte_tel_data_add_array_string(data, mp->name);
+}
+
+static int
+list(const char *cmd, const char *params, struct rte_tel_data *data)
+{
+	RTE_SET_USED(cmd);
+	RTE_SET_USED(params);
+	rte_tel_data_start_array(data, RTE_TEL_STRING_VAL);
+	rte_mempool_walk(list_pool, data);
+	return 0;
+}
+
+/* The pool that a command names, with an answer begun. */
+static const struct rte_mempool *
+pool_of(const char *params, struct rte_tel_data *data)
+{
+	const struct rte_mempool *mp = params == NULL ? NULL : rte_mempool_lookup(params);
+
+	if (mp == NULL || !is_slab(mp))
+		return NULL;
+	rte_tel_data_start_dict(data);
+	rte_tel_data_add_dict_string(data, "name", mp->name);
+	return mp;
+}
+
+static int
+info(const char *cmd, const char *params, struct rte_tel_data *data)
+{
+	const struct rte_mempool *mp = pool_of(params, data);
+	const struct slab_pool *pool;
+
+	RTE_SET_USED(cmd);
+	if (mp == NULL)
+		return -EINVAL;
+	pool = mp->pool_data;
+	rte_tel_data_add_dict_u64(data, "objects", slab_pool_added(pool));
+	rte_tel_data_add_dict_u64(data, "free", slab_pool_count(pool));
+	rte_tel_data_add_dict_u64(data, "object_size", mp->elt_size);
+	rte_tel_data_add_dict_u64(data, "cache_size", mp->cache_size);
+	rte_tel_data_add_dict_u64(data, "magazine", slab_pool_magazine(pool));
+	rte_tel_data_add_dict_u64(data, "depot", slab_pool_depot(pool));
+	rte_tel_data_add_dict_u64(data, "faults", slab_pool_faults(pool));
+	return 0;
+}
+
+static const struct {
+	const char *name;
+	size_t offset;
+} fields[] = {
+#define FIELD(name) { #name, offsetof(struct slab_stats, name) }
+	FIELD(get_bulks), FIELD(get_objs), FIELD(get_fails), FIELD(put_bulks), FIELD(put_objs),
+	FIELD(depot_gets), FIELD(depot_puts), FIELD(slab_gets), FIELD(slab_puts), FIELD(takes),
+#undef FIELD
+};
+
+/* Over all lcores; the number that is no lcore's stands for all other threads. */
+static uint64_t
+sum(const struct slab_pool *pool, size_t offset)
+{
+	struct slab_stats of_one;
+	uint64_t n = 0;
+	uint32_t lcore;
+
+	for (lcore = 0; lcore <= RTE_MAX_LCORE; lcore++) {
+		slab_pool_stats(pool, lcore, &of_one);
+		n += *(const uint64_t *)((const char *)&of_one + offset);
+	}
+	return n;
+}
+
+static int
+stats(const char *cmd, const char *params, struct rte_tel_data *data)
+{
+	const struct rte_mempool *mp = pool_of(params, data);
+	unsigned int i;
+
+	RTE_SET_USED(cmd);
+	if (mp == NULL)
+		return -EINVAL;
+	for (i = 0; i < RTE_DIM(fields); i++)
+		rte_tel_data_add_dict_u64(data, fields[i].name, sum(mp->pool_data, fields[i].offset));
+	rte_tel_data_add_dict_u64(data, "faults", slab_pool_faults(mp->pool_data));
+	return 0;
+}
+
+RTE_INIT(mempool_slab_telemetry)
+{
+	rte_telemetry_register_cmd("/mempool_slab/list", list,
+		"Returns the names of the slab pools. Takes no parameters");
+	rte_telemetry_register_cmd("/mempool_slab/info", info,
+		"Returns how a slab pool is made. Parameters: string name");
+	rte_telemetry_register_cmd("/mempool_slab/stats", stats,
+		"Returns what was done to a slab pool made with stats=on. Parameters: string name");
+}
