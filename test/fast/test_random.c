@@ -141,6 +141,7 @@ random_histories(void **state)
 	unsigned int i;
 
 	(void)state;
+	print_message("lcores %s caches\n", slab_lcore_cache_possible() ? "have" : "go without");
 	for (i = 0; i < 40; i++) {
 		shape(m, &conf, i);
 		conf.lcore_node = nodes;

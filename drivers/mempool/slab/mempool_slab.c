@@ -76,6 +76,9 @@ slab_alloc(struct rte_mempool *mp)
 
 	if (configure(mp, &conf, nodes) != 0)
 		return -EINVAL;
+	if (conf.lcore_cache && !slab_lcore_cache_possible())
+		SLAB_LOG(WARNING, "pool %s: this kernel lacks membarrier(2): lcores have no caches of "
+			"the driver, only slower gets and puts; set a cache_size", mp->name);
 	size = slab_pool_size(&conf);
 	if (size == 0) {
 		SLAB_LOG(ERR, "pool %s: %u objects with depots of %u magazines: too many; "
