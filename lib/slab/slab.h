@@ -14,12 +14,12 @@
  * holds no address, only offsets from its start, so that several processes may map it, at
  * different addresses, as long as the objects move along with it.
  *
- * Which calls may run at once:
+ * Which calls may run at once, on one pool:
  *
- *                       | get, put | count, stats | add  | init, room_give
- *     get, put          |   yes¹   |     yes      | yes  |      no
- *     count, stats      |   yes    |     yes      | yes  |      no
- *     add               |   yes    |     yes      | no   |      no
+ *                        get, put   count, stats   add, room_give   init
+ *     get, put             yes¹         yes             yes          no
+ *     count, stats         yes          yes             yes          no
+ *     add, room_give       yes          yes             no           no
  *
  *     ¹ Each lcore number may be used by one thread at a time. SLAB_NO_LCORE is for any number
  *       of threads at once.

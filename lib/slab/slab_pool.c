@@ -84,7 +84,7 @@ slab_pool_size(const struct slab_conf *conf)
 		~(size_t)(SLAB_POOL_ALIGN - 1);
 }
 
-/* In the manner of calculate in mm/slub.c: half of log2 of the size, bigger objects keep more. */
+/* As Linux mm/slub.c: half the log2 of the size, within limits; bigger objects keep more. */
 static uint32_t
 default_min_partial(uint32_t stride)
 {

@@ -481,6 +481,24 @@ more_than_there_is(void **state)
 	rte_mempool_free(mp);
 }
 
+/* After a populate that failed half-way the pool is refused, rather than run on what is gone. */
+static void
+populated_again(void **state)
+{
+	struct rte_mempool *mp = empty_pool(3000000, 1000, 0, 0, NULL);
+	const char *line;
+
+	(void)state;
+	assert_int_equal(rte_mempool_avail_count(mp), 0);
+	assert_true(rte_mempool_populate_default(mp) < 0);
+	log_begin();
+	assert_true(rte_mempool_populate_default(mp) < 0);
+	line = log_end();
+	assert_non_null(strstr(line, "free it and create it anew"));
+	free(log_text);
+	rte_mempool_free(mp);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -501,6 +519,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(double_free_is_reported),
 		cmocka_unit_test(pool_of_another_driver),
 		cmocka_unit_test(more_than_there_is),
+		cmocka_unit_test(populated_again),
 	};
 	int failed;
 

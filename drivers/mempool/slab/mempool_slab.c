@@ -32,8 +32,9 @@ alignment(const struct rte_mempool *mp)
 	return mp->flags & RTE_MEMPOOL_F_NO_CACHE_ALIGN ? sizeof(uint64_t) : bits & -bits;
 }
 
-uint8_t
-mempool_slab_node(int socket)
+/* The pool's index of a NUMA socket; 0 for a socket that EAL does not know. */
+static uint8_t
+node_of_socket(int socket)
 {
 	unsigned int i;
 
@@ -49,7 +50,7 @@ configure(const struct rte_mempool *mp, struct slab_conf *conf, uint8_t nodes[RT
 	unsigned int i;
 
 	for (i = 0; i < RTE_MAX_LCORE; i++)
-		nodes[i] = mempool_slab_node((int)rte_lcore_to_socket_id(i));
+		nodes[i] = node_of_socket((int)rte_lcore_to_socket_id(i));
 	*conf = (struct slab_conf){
 		.name = mp->name,
 		.objects = mp->size,
@@ -163,6 +164,8 @@ slab_dequeue(struct rte_mempool *mp, void **objs, unsigned int n)
 static unsigned int
 slab_get_count(const struct rte_mempool *mp)
 {
+	if (mp->pool_data == NULL) /* not populated yet */
+		return 0;
 	if (!slab_pool_valid(mp->pool_data)) {
 		refuse(mp);
 		return 0;
@@ -190,7 +193,7 @@ node_of(const void *addr, int otherwise)
 {
 	const struct rte_memseg_list *msl = rte_mem_virt2memseg_list(addr);
 
-	return mempool_slab_node(msl != NULL ? msl->socket_id : otherwise);
+	return node_of_socket(msl != NULL ? msl->socket_id : otherwise);
 }
 
 /* Room for the record of one more range. */

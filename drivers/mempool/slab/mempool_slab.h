@@ -20,8 +20,4 @@ extern int mempool_slab_logtype;
 int
 mempool_slab_options(const struct rte_mempool *mp, struct slab_conf *conf);
 
-/* The pool's index of a NUMA socket; 0 for a socket that EAL does not know. */
-uint8_t
-mempool_slab_node(int socket);
-
 #endif /* MEMPOOL_SLAB_INTERNAL_H */
