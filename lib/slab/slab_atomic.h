@@ -25,7 +25,7 @@ typedef _Atomic(uint64_t) slab_atomic64;
 #define slab_add_relaxed(p, v) atomic_fetch_add_explicit((p), (v), memory_order_relaxed)
 #define slab_sub_relaxed(p, v) atomic_fetch_sub_explicit((p), (v), memory_order_relaxed)
 #define slab_or_acq_rel(p, v) atomic_fetch_or_explicit((p), (v), memory_order_acq_rel)
-#define slab_exchange_acquire(p, v) atomic_exchange_explicit((p), (v), memory_order_acquire)
+#define slab_exchange_acq_rel(p, v) atomic_exchange_explicit((p), (v), memory_order_acq_rel)
 
 /* Keeps the compiler from moving accesses across, not the processor. */
 #define slab_compiler_barrier() atomic_signal_fence(memory_order_seq_cst)

@@ -16,14 +16,17 @@
 
 #define SLAB_COPY_WIDE 8
 
+/* base is the address that code 0 stands for; a code counts steps of 1 << shift bytes. */
+typedef void (*slab_decoder)(void **objs, const uint32_t *codes, unsigned int n, uintptr_t base,
+	unsigned int shift);
+/* Returns all distances from base, or-ed: the caller looks for bits that had no place. */
+typedef uint64_t (*slab_encoder)(uint32_t *codes, void *const *objs, unsigned int n,
+	uintptr_t base, unsigned int shift);
+
 struct slab_copy {
 	const char *name;
-	/* base is the address that code 0 stands for; a code counts steps of 1 << shift bytes. */
-	void (*decode)(void **objs, const uint32_t *codes, unsigned int n, uintptr_t base,
-		unsigned int shift);
-	/* All distances from base, or-ed: the caller looks for bits that had no place. */
-	uint64_t (*encode)(uint32_t *codes, void *const *objs, unsigned int n, uintptr_t base,
-		unsigned int shift);
+	slab_decoder decode;
+	slab_encoder encode;
 };
 
 /* All variants, narrowest first; those from slab_copies_usable() on, this processor lacks. */

@@ -33,11 +33,11 @@ slab_code_base(const struct slab_pool *pool)
 /* Take n objects off the top of a magazine that has them. The holder only (I2). */
 static inline void
 slab_magazine_pop_owner(const struct slab_pool *pool, struct slab_magazine *m, void **objs,
-	unsigned int n)
+	unsigned int n, slab_decoder decode)
 {
 	uint32_t left = slab_load_relaxed(&m->len) - n;
 
-	slab_decode(objs, m->codes + left, n, slab_code_base(pool), pool->shift);
+	decode(objs, m->codes + left, n, slab_code_base(pool), pool->shift);
 	slab_store_relaxed(&m->len, left);
 }
 
@@ -47,10 +47,10 @@ slab_magazine_pop_owner(const struct slab_pool *pool, struct slab_magazine *m, v
  */
 static inline bool
 slab_magazine_push_owner(const struct slab_pool *pool, struct slab_magazine *m,
-	void *const *objs, unsigned int n)
+	void *const *objs, unsigned int n, slab_encoder encode)
 {
 	uint32_t len = slab_load_relaxed(&m->len);
-	uint64_t seen = slab_encode(m->codes + len, objs, n, slab_code_base(pool), pool->shift);
+	uint64_t seen = encode(m->codes + len, objs, n, slab_code_base(pool), pool->shift);
 
 	if (__builtin_expect((seen & pool->beyond) != 0, 0))
 		return false;
@@ -67,7 +67,7 @@ slab_magazine_pop_some_owner(const struct slab_pool *pool, uint32_t id, void **o
 	uint32_t len = slab_load_relaxed(&m->len);
 	unsigned int n = max < len ? max : len;
 
-	slab_magazine_pop_owner(pool, m, objs, n);
+	slab_magazine_pop_owner(pool, m, objs, n, slab_decode);
 	return n;
 }
 
@@ -80,7 +80,7 @@ slab_magazine_push_some_owner(const struct slab_pool *pool, uint32_t id, void *c
 	uint32_t room = pool->magazine - slab_load_relaxed(&m->len);
 	unsigned int k = n < room ? n : room;
 
-	slab_magazine_push_owner(pool, m, objs, k);
+	slab_magazine_push_owner(pool, m, objs, k, slab_encode);
 	return k;
 }
 

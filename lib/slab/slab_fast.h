@@ -35,43 +35,32 @@ slab_count_put_owner(const struct slab_pool *pool, struct slab_lcore *lc, unsign
 	slab_count_owner(pool, &lc->counters.put_objs, n);
 }
 
-/* One object, the lcore's own way; false if that way is not open. */
+/* A burst that the loaded magazine holds, or has room for, is done in one step; else false. */
 static inline bool
-slab_get_one_owner(struct slab_pool *pool, uint32_t lcore, void **obj)
+slab_get_loaded_owner(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n,
+	slab_decoder decode)
 {
-	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
 	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
-	uint32_t len;
 
-	if (slab_lcore_enter_owner(lc) != SLAB_SHUT_NOT)
+	if (slab_lcore_enter_owner(lc) != SLAB_SHUT_NOT || n > slab_load_relaxed(&m->len))
 		return false;
-	len = slab_load_relaxed(&m->len);
-	if (len == 0)
-		return false;
-	*obj = slab_decode_one(m->codes[len - 1], slab_code_base(pool), pool->shift);
-	slab_store_relaxed(&m->len, len - 1);
-	slab_count_get_owner(pool, lc, 1);
+	slab_magazine_pop_owner(pool, m, objs, n, decode);
+	slab_count_get_owner(pool, lc, n);
 	slab_lcore_leave_owner(lc);
 	return true;
 }
 
 static inline bool
-slab_put_one_owner(struct slab_pool *pool, uint32_t lcore, const void *obj)
+slab_put_loaded_owner(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs,
+	unsigned int n, slab_encoder encode)
 {
-	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
 	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
-	uint64_t seen = 0;
-	uint32_t len, code;
 
-	if (slab_lcore_enter_owner(lc) != SLAB_SHUT_NOT)
+	if (slab_lcore_enter_owner(lc) != SLAB_SHUT_NOT ||
+			n > pool->magazine - slab_load_relaxed(&m->len) ||
+			!slab_magazine_push_owner(pool, m, objs, n, encode))
 		return false;
-	len = slab_load_relaxed(&m->len);
-	code = slab_encode_one(obj, slab_code_base(pool), pool->shift, &seen);
-	if (len == pool->magazine || (seen & pool->beyond) != 0)
-		return false;
-	m->codes[len] = code;
-	slab_store_relaxed(&m->len, len + 1);
-	slab_count_put_owner(pool, lc, 1);
+	slab_count_put_owner(pool, lc, n);
 	slab_lcore_leave_owner(lc);
 	return true;
 }
@@ -79,7 +68,8 @@ slab_put_one_owner(struct slab_pool *pool, uint32_t lcore, const void *obj)
 static inline int
 slab_get_fast(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n)
 {
-	if (n == 1 && slab_get_one_owner(pool, lcore, objs))
+	if (n == 1 && slab_get_loaded_owner(pool, slab_lcore_at(pool, lcore), objs, 1,
+			slab_decode_few))
 		return 0;
 	return slab_get(pool, lcore, objs, n);
 }
@@ -87,7 +77,8 @@ slab_get_fast(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int 
 static inline int
 slab_put_fast(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned int n)
 {
-	if (n == 1 && slab_put_one_owner(pool, lcore, objs[0]))
+	if (n == 1 && slab_put_loaded_owner(pool, slab_lcore_at(pool, lcore), objs, 1,
+			slab_encode_few))
 		return 0;
 	return slab_put(pool, lcore, objs, n);
 }

@@ -260,37 +260,17 @@ lcore_slow(struct slab_pool *pool, struct slab_lcore *lc)
 	return lc;
 }
 
-/* A burst that the loaded magazine holds, or has room for, is done in one step. */
-static inline bool
-get_loaded(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n)
+/*
+ * The ways of a get and of a put, by how far they have to go. Each ends in the next, so that a short
+ * way saves no registers for a long one.
+ */
+
+static __attribute__((noinline)) int
+get_rest(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n)
 {
-	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
+	struct slab_lcore *as = lcore_slow(pool, lc);
+	bool done = get_slow(pool, as, objs, n);
 
-	if (n > slab_load_relaxed(&m->len))
-		return false;
-	slab_magazine_pop_owner(pool, m, objs, n);
-	return true;
-}
-
-static inline bool
-put_loaded(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
-{
-	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
-
-	return n <= pool->magazine - slab_load_relaxed(&m->len) &&
-		slab_magazine_push_owner(pool, m, objs, n);
-}
-
-int
-slab_get(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n)
-{
-	struct slab_lcore *lc = slab_lcore_at(pool, lcore), *as = lc;
-	bool done = slab_lcore_enter_owner(lc) == SLAB_SHUT_NOT && get_loaded(pool, lc, objs, n);
-
-	if (!done) {
-		as = lcore_slow(pool, lc);
-		done = get_slow(pool, as, objs, n);
-	}
 	if (done)
 		slab_count_get_owner(pool, as, n);
 	else
@@ -299,16 +279,49 @@ slab_get(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n)
 	return done ? 0 : -ENOBUFS;
 }
 
-int
-slab_put(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned int n)
+static __attribute__((noinline)) int
+get_wide(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n)
 {
-	struct slab_lcore *lc = slab_lcore_at(pool, lcore), *as = lc;
+	return slab_get_loaded_owner(pool, lc, objs, n, slab_copy.decode) ? 0 :
+		get_rest(pool, lc, objs, n);
+}
 
-	if (slab_lcore_enter_owner(lc) != SLAB_SHUT_NOT || !put_loaded(pool, lc, objs, n)) {
-		as = lcore_slow(pool, lc);
-		put_slow(pool, as, objs, n);
-	}
+int
+slab_get(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n)
+{
+	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
+
+	if (n >= SLAB_COPY_WIDE)
+		return get_wide(pool, lc, objs, n);
+	return slab_get_loaded_owner(pool, lc, objs, n, slab_decode_few) ? 0 :
+		get_rest(pool, lc, objs, n);
+}
+
+static __attribute__((noinline)) int
+put_rest(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
+{
+	struct slab_lcore *as = lcore_slow(pool, lc);
+
+	put_slow(pool, as, objs, n);
 	slab_count_put_owner(pool, as, n);
 	slab_lcore_leave_owner(lc);
 	return 0;
+}
+
+static __attribute__((noinline)) int
+put_wide(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
+{
+	return slab_put_loaded_owner(pool, lc, objs, n, slab_copy.encode) ? 0 :
+		put_rest(pool, lc, objs, n);
+}
+
+int
+slab_put(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned int n)
+{
+	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
+
+	if (n >= SLAB_COPY_WIDE)
+		return put_wide(pool, lc, objs, n);
+	return slab_put_loaded_owner(pool, lc, objs, n, slab_encode_few) ? 0 :
+		put_rest(pool, lc, objs, n);
 }

@@ -11,8 +11,10 @@
  *     put: old = fetch_or(word, bits); if old == 0, push
  *     get: pop; bits = exchange(word, 0), which I1 says is never 0
  *
- * What was written to an object before its put is seen after its get: release in fetch_or pairs
- * with acquire in exchange, on the same word.
+ * Both release and both acquire, on the same word. What was written to an object before its put is
+ * seen after its get: release in fetch_or, acquire in exchange. And the other way round: who pushes
+ * next stores the slab's link after all who pushed it before, which the list's own orderings do not
+ * say, since pushers need not be poppers: release in exchange, acquire in fetch_or.
  */
 
 static void
@@ -73,7 +75,7 @@ slab_slabs_get(struct slab_pool *pool, uint32_t node, uint32_t floor, void **obj
 	if (at == NULL)
 		return 0;
 	slab = slab_id(pool, at) - pool->slabs_id;
-	bits = slab_exchange_acquire(&at->word, 0);
+	bits = slab_exchange_acq_rel(&at->word, 0);
 	taken = lowest(bits, max);
 	if (taken != bits)
 		slab_slab_put(pool, slab, bits ^ taken);
