@@ -8,6 +8,20 @@
 /* The number of what is no object. */
 #define SLAB_NO_NUMBER UINT32_MAX
 
+/* Bytes from the start of the pool, modulo 2^64. */
+static inline uint64_t
+slab_distance(const struct slab_pool *pool, const void *what)
+{
+	return (uint64_t)((uintptr_t)what - (uintptr_t)pool);
+}
+
+/* The word with count bits set from the first on; count is 1 to 64 - first. */
+static inline uint64_t
+slab_bits(uint32_t first, uint32_t count)
+{
+	return (UINT64_MAX >> (SLAB_OBJECTS - count)) << first;
+}
+
 /* The record with this number; any below pool->nr_chunks. */
 struct slab_chunk *
 slab_chunk_at(const struct slab_pool *pool, uint32_t record);
@@ -19,5 +33,14 @@ slab_chunk_number(const struct slab_pool *pool, const void *obj);
 /* Write the addresses of the objects of a slab whose bits are set; return how many. */
 unsigned int
 slab_chunk_expand(const struct slab_pool *pool, uint32_t slab, uint64_t bits, void **objs);
+
+/* Whether the range goes on where the chunk ends, in the same rhythm. */
+bool
+slab_chunk_continues(const struct slab_pool *pool, const struct slab_chunk *chunk,
+	const struct slab_chunk *range);
+
+/* Let a complete record be found by address. One thread at a time; look-ups may run. */
+void
+slab_chunk_insert(struct slab_pool *pool, uint32_t record);
 
 #endif /* SLAB_CHUNK_H */

@@ -261,8 +261,8 @@ lcore_slow(struct slab_pool *pool, struct slab_lcore *lc)
 }
 
 /*
- * The ways of a get and of a put, by how far they have to go. Each ends in the next, so that a short
- * way saves no registers for a long one.
+ * The ways of a get and of a put, by how far they have to go. Each ends in the next, so that a
+ * short way saves no registers for a long one.
  */
 
 static __attribute__((noinline)) int

@@ -5,13 +5,6 @@
 
 #include "slab_list.h"
 
-/* The word with count bits set from the first on; count is 1 to 64 - first. */
-static inline uint64_t
-slab_bits(uint32_t first, uint32_t count)
-{
-	return (UINT64_MAX >> (SLAB_OBJECTS - count)) << first;
-}
-
 /* Make objects of a slab free; return the bits of those that were free already. Thread-safe. */
 uint64_t
 slab_slab_put(struct slab_pool *pool, uint32_t slab, uint64_t bits);
