@@ -78,7 +78,8 @@ struct slab_conf {
 	uint32_t nodes;            /**< 1 to SLAB_MAX_NODES; 0: one. */
 	const uint8_t *lcore_node; /**< Node of each lcore; NULL: all on node 0. */
 	bool lcore_cache;          /**< Give each lcore its two magazines, if
-				    *   slab_lcore_cache_possible(). */
+				    *   slab_lcore_cache_possible() and the pool has at least 64
+				    *   objects for each active lcore, or magazine is set. */
 	bool stats;                /**< Count what each lcore does. */
 	uint32_t magazine;         /**< Objects in a magazine, 1 to SLAB_MAX_MAGAZINE; 0: choose. */
 	uint32_t depot;            /**< Magazines that each node's depot holds; SLAB_AUTO. */

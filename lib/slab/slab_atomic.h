@@ -3,6 +3,15 @@
 #ifndef SLAB_ATOMIC_H
 #define SLAB_ATOMIC_H
 
+/* Let the processor breathe before it looks at something again. */
+#if defined(__x86_64__)
+#define slab_pause() __builtin_ia32_pause()
+#elif defined(__aarch64__)
+#define slab_pause() __asm__ volatile("yield")
+#else
+#define slab_pause() slab_compiler_barrier()
+#endif
+
 /*
  * The one place that names the language's atomics. A model checker defines SLAB_ATOMIC_MODEL to
  * the name of a header that brings the same types and operations, and then runs the very code

@@ -209,7 +209,7 @@ get_from_lcores(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsi
 
 /* Some objects from the nearest place that has any; 0 when no place has. */
 static unsigned int
-get_some(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
+get_nearest(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
 {
 	unsigned int n = get_from_cache(pool, lc, objs, max);
 
@@ -218,6 +218,20 @@ get_some(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned in
 	if (n == 0)
 		n = get_from_others(pool, lc, objs, max);
 	return n != 0 ? n : get_from_lcores(pool, lc, objs, max);
+}
+
+/* Objects that others move from one place to another can be missed once. */
+static unsigned int
+get_some(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
+{
+	unsigned int n = get_nearest(pool, lc, objs, max);
+	int rounds;
+
+	for (rounds = 1; n == 0 && rounds < SLAB_GET_ROUNDS; rounds++) {
+		slab_pause();
+		n = get_nearest(pool, lc, objs, max);
+	}
+	return n;
 }
 
 /* All n objects, or none. */
@@ -253,8 +267,10 @@ lcore_slow(struct slab_pool *pool, struct slab_lcore *lc)
 	struct slab_lcore *none = slab_lcore_at(pool, SLAB_NO_LCORE);
 	enum slab_shut shut = slab_lcore_enter_owner(lc);
 
-	if (shut == SLAB_SHUT_TAKEN)
+	if (shut == SLAB_SHUT_TAKEN) {
+		slab_lcore_leave_owner(lc);
 		return none;
+	}
 	if (shut == SLAB_SHUT_NEW && pool->lcore_magazines != 0 && lc != none)
 		slab_lcore_open_owner(pool, lc);
 	return lc;

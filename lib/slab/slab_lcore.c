@@ -52,6 +52,23 @@ seems_empty(const struct slab_pool *pool, uint32_t id)
 	return id == 0 || slab_load_relaxed(&m->len) == 0;
 }
 
+/*
+ * The lcore is in the middle of something that takes nanoseconds, unless it has been stopped there.
+ * So look again for a while, but do not wait for it.
+ */
+static bool
+is_idle(struct slab_lcore *lc)
+{
+	int looks;
+
+	for (looks = SLAB_BUSY_LOOKS; looks > 0; looks--) {
+		if (slab_load_acquire(&lc->busy) == 0)
+			return true;
+		slab_pause();
+	}
+	return false;
+}
+
 unsigned int
 slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
 {
@@ -64,7 +81,7 @@ slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsi
 	if (!slab_claim_acquire(&lc->shut, &open, SLAB_SHUT_TAKEN))
 		return 0;
 	membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
-	if (slab_load_acquire(&lc->busy) == 0) {
+	if (is_idle(lc)) {
 		n = slab_magazine_pop_some_owner(pool, slab_load_relaxed(&lc->previous), objs, max);
 		if (n == 0)
 			n = slab_magazine_pop_some_owner(pool, slab_load_relaxed(&lc->loaded),

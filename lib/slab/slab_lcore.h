@@ -18,8 +18,9 @@
  * membarrier(2) stands for a full fence inside whatever the lcore does at that moment. So either
  * the lcore's store of busy was before it, and the taker sees that, or its load of shut comes
  * after it and sees the claim. Release of busy pairs with the taker's acquire, release of shut
- * with the lcore's: each sees the magazines as the other left them. Neither ever waits. A taker
- * that dies with its claim leaves the lcore without a cache, not wrong.
+ * with the lcore's: each sees the magazines as the other left them. Neither ever waits: the lcore
+ * does without its cache, and is then not busy with it, and the taker looks a few times and goes
+ * on. A taker that dies with its claim leaves the lcore without a cache, not wrong.
  */
 
 #include "slab_types.h"

@@ -4,6 +4,9 @@
 
 #include "slab_types.h"
 
+/* Objects in the smallest magazine that a pool gets unasked: one line of codes. */
+#define SLAB_LEAST_MAGAZINE 16
+
 /* Where the parts of a pool lie, in units from its start; all lines are whole. */
 struct layout {
 	uint32_t magazine, depot, nodes, nr_slabs, magazine_units, lcore_magazines;
@@ -18,14 +21,33 @@ units(uint64_t bytes)
 
 /* Magazines of the lcores that work shall not hold more than half of a small pool. */
 static uint32_t
-default_magazine(const struct slab_conf *conf)
+share_of_magazine(const struct slab_conf *conf)
 {
 	uint32_t active = conf->active_lcores == 0 ? 1 : conf->active_lcores;
-	uint32_t share = conf->objects / (2 * SLAB_LCORE_MAGAZINES) / active;
+
+	return conf->objects / (2 * SLAB_LCORE_MAGAZINES) / active;
+}
+
+static uint32_t
+default_magazine(const struct slab_conf *conf)
+{
+	uint32_t share = share_of_magazine(conf);
 
 	if (share >= SLAB_DEFAULT_MAGAZINE)
 		return SLAB_DEFAULT_MAGAZINE;
-	return share < 16 ? share + (share == 0) : share / 16 * 16;
+	return share < SLAB_LEAST_MAGAZINE ? SLAB_LEAST_MAGAZINE :
+		share / SLAB_LEAST_MAGAZINE * SLAB_LEAST_MAGAZINE;
+}
+
+/*
+ * A pool too small for magazines worth the name does without lcore caches, unless it is asked for
+ * magazines: its users count every object.
+ */
+static bool
+wants_caches(const struct slab_conf *conf)
+{
+	return conf->lcore_cache && slab_lcore_cache_possible() &&
+		(conf->magazine != 0 || share_of_magazine(conf) >= SLAB_LEAST_MAGAZINE);
 }
 
 /* All depots together hold every object, and a few magazines are partial. */
@@ -51,8 +73,7 @@ lay_out(const struct slab_conf *conf, struct layout *at)
 {
 	if (!in_range(conf))
 		return false;
-	at->lcore_magazines = conf->lcore_cache && slab_lcore_cache_possible() ?
-		SLAB_LCORE_MAGAZINES * conf->lcores : 0;
+	at->lcore_magazines = wants_caches(conf) ? SLAB_LCORE_MAGAZINES * conf->lcores : 0;
 	at->nodes = conf->nodes == 0 ? 1 : conf->nodes;
 	at->magazine = conf->magazine == 0 ? default_magazine(conf) : conf->magazine;
 	at->depot = conf->depot == SLAB_AUTO ? default_depot(conf, at) : conf->depot;

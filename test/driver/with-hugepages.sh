@@ -12,5 +12,10 @@ if [ "$free" -lt "$wanted" ]; then
 	echo "skipped: $free hugepages of 2 MiB are free and $wanted are needed"
 	exit 77
 fi
+if ! unshare --mount true 2>/dev/null; then
+	echo 'skipped: no mount namespace of its own can be had (are you root?)'
+	exit 77
+fi
 # shellcheck disable=SC2016
-exec unshare --mount sh -c 'mount -t hugetlbfs -o pagesize=2M none /mnt && exec "$@"' sh "$@"
+exec unshare --mount sh -c 'mount -t hugetlbfs -o pagesize=2M none /mnt &&
+	program=$1 && shift && exec "$program" --huge-dir=/mnt "$@"' sh "$@"

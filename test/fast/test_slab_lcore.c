@@ -4,6 +4,16 @@
 #include "slab_depot.h"
 #include "slab_lcore.h"
 
+static uint32_t
+pool_lcore_magazines(const struct slab_conf *conf)
+{
+	struct slab_pool *pool = pool_make(conf);
+	uint32_t n = pool->lcore_magazines;
+
+	pool_free(pool);
+	return n;
+}
+
 /* Lcore 1 rests with everything in its cache; other threads are played by this one. */
 static struct slab_pool *
 all_in_cache_of_1(void **objs, uint32_t n)
@@ -74,10 +84,13 @@ shut_out_but_working(void **state)
 	void *objs[20], *some[5];
 	struct slab_conf conf = plain_conf(20);
 	struct slab_range all = { .base = MADE_UP, .count = 20 };
-	struct slab_pool *pool = pool_make(&conf);
-	struct slab_lcore *lc = slab_lcore_at(pool, 1);
+	struct slab_pool *pool;
+	struct slab_lcore *lc;
 
 	(void)state;
+	conf.magazine = 8;
+	pool = pool_make(&conf);
+	lc = slab_lcore_at(pool, 1);
 	pool_add(pool, &all);
 	assert_int_equal(slab_get(pool, 1, objs, 20), 0);
 	slab_put(pool, 0, objs, 10);
@@ -90,6 +103,22 @@ shut_out_but_working(void **state)
 	slab_store_relaxed(&lc->shut, SLAB_SHUT_NOT);
 	assert_int_equal(drain(pool, 1, objs, 20, 3), 20);
 	pool_free(pool);
+}
+
+/* Small pools have no caches, unless one asks for magazines. */
+static void
+small_pools_do_without(void **state)
+{
+	struct slab_conf conf = plain_conf(127);
+
+	(void)state;
+	assert_int_equal(conf.active_lcores, 2);
+	assert_int_equal(pool_lcore_magazines(&conf), 0);
+	conf.magazine = 4;
+	assert_int_equal(pool_lcore_magazines(&conf), conf.lcores * SLAB_LCORE_MAGAZINES);
+	conf.magazine = 0;
+	conf.objects = 128;
+	assert_int_equal(pool_lcore_magazines(&conf), conf.lcores * SLAB_LCORE_MAGAZINES);
 }
 
 /* Lcores that never called have touched no magazine. */
@@ -118,6 +147,7 @@ main(void)
 		cmocka_unit_test(a_take_is_bounded),
 		cmocka_unit_test(busy_is_passed_over),
 		cmocka_unit_test(shut_out_but_working),
+		cmocka_unit_test(small_pools_do_without),
 		cmocka_unit_test(opens_at_the_first_call),
 	};
 

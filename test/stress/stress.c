@@ -210,7 +210,7 @@ static const struct load loads[] = {
 	{ "slabs", 1000, 8, 0, 64, .cross = true },
 	{ "both kinds of threads", 1023, 32, 8, 32, .lcore_cache = true, .cross = true,
 		.other_threads = true },
-	{ "three objects", 3, 0, SLAB_AUTO, 2, .lcore_cache = true, .cross = true,
+	{ "three objects", 3, 1, SLAB_AUTO, 2, .lcore_cache = true, .cross = true,
 		.other_threads = true },
 	{ "chunks come later", 4000, 32, 8, 64, .lcore_cache = true, .cross = true,
 		.late_chunks = true },
