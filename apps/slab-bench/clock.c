@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <stdlib.h>
+
+#include <rte_cycles.h>
+
+#include "access.h"
+
+#define SAMPLES 101
+#define READINGS 100
+
+/* One call in so many is timed: a prime, so as not to fall in step with caches that fill. */
+#define TIMED 7
+
+/* 100 us, as a part of a second. */
+#define INTERRUPTED 10000
+
+static double cost;
+
+/*
+ * Not before all that was to be done is done, and nothing of what follows before it: otherwise
+ * the CPU would overlap the work with the reading.
+ */
+uint64_t
+bench_clock(void)
+{
+	uint64_t tsc;
+
+#ifdef RTE_ARCH_X86
+	__asm__ volatile("lfence" : : : "memory");
+	tsc = rte_rdtsc();
+	__asm__ volatile("lfence" : : : "memory");
+#else
+	tsc = rte_rdtsc_precise();
+#endif
+	return tsc;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double
+bench_median(double *values, unsigned int n)
+{
+	qsort(values, n, sizeof(values[0]), compare);
+	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+}
+
+/* Means, because some TSCs move in steps; their median, because some readings get interrupted. */
+void
+bench_clock_init(void)
+{
+	double means[SAMPLES];
+	uint64_t sum, start;
+
+	for (unsigned int i = 0; i < SAMPLES; i++) {
+		sum = 0;
+		for (unsigned int j = 0; j < READINGS; j++) {
+			start = bench_clock();
+			sum += bench_clock() - start;
+		}
+		means[i] = (double)sum / READINGS;
+	}
+	cost = bench_median(means, SAMPLES);
+}
+
+double
+bench_clock_cost(void)
+{
+	return cost;
+}
+
+/* A call that took so long was interrupted: what others did meanwhile is not the pool's. */
+static void
+add(struct bench_meter *m, unsigned int n, uint64_t cycles)
+{
+	if (cycles > rte_get_tsc_hz() / INTERRUPTED)
+		return;
+	m->timed++;
+	m->objects += n;
+	m->cycles += cycles;
+}
+
+int
+bench_metered_get(struct bench_worker *w, void **objs, unsigned int n)
+{
+	uint64_t start;
+	int ret;
+
+	if (++w->get.calls % TIMED != 0)
+		return rte_mempool_get_bulk(w->mp, objs, n);
+	start = bench_clock();
+	ret = rte_mempool_get_bulk(w->mp, objs, n);
+	if (ret == 0)
+		add(&w->get, n, bench_clock() - start);
+	return ret;
+}
+
+void
+bench_metered_put(struct bench_worker *w, void *const *objs, unsigned int n)
+{
+	uint64_t start;
+
+	if (++w->put.calls % TIMED != 0) {
+		rte_mempool_put_bulk(w->mp, objs, n);
+		return;
+	}
+	start = bench_clock();
+	rte_mempool_put_bulk(w->mp, objs, n);
+	add(&w->put, n, bench_clock() - start);
+}
+
+double
+bench_metered_cycles(const struct bench_meter *m)
+{
+	return m->objects == 0 ? 0 : ((double)m->cycles - cost * m->timed) / m->objects;
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <rte_cycles.h>
+#include <rte_lcore.h>
+
+#include "bench.h"
+#include "shim.h"
+
+/* Below these, starting and stopping the lcores would be seen in the figures. */
+#define MIN_OBJECTS 65536
+#define MIN_OBJECTS_BY_LCORE 262144
+
+static bool any_failed;
+
+bool
+bench_run_failed(void)
+{
+	return any_failed;
+}
+
+static void
+fail(struct bench_state *state)
+{
+	any_failed = true;
+	bench_state_fail(state, bench_last_error());
+}
+
+/* One iteration is one object. All that is wanted is one batch: it is measured as a whole. */
+static uint64_t
+batch_size(const struct bench_case *c, const struct bench_state *state)
+{
+	uint64_t min = c->pattern->lcores == BENCH_ONE ? MIN_OBJECTS :
+		(uint64_t)MIN_OBJECTS_BY_LCORE * rte_lcore_count();
+	uint64_t objects = RTE_MAX(bench_state_wanted(state), min);
+
+	return (objects + c->n - 1) / c->n * c->n;
+}
+
+static void
+report_counts(struct bench_state *state, const struct bench_counts *counts)
+{
+	bench_state_counter(state, "left_cache", counts->left_cache);
+	bench_state_counter(state, "distinct", counts->distinct);
+	if (counts->has_visits) {
+		bench_state_counter(state, "depot_per_1000", counts->depot);
+		bench_state_counter(state, "slab_per_1000", counts->slab);
+	}
+}
+
+static void
+report(struct bench_state *state, const struct bench_case *c, const struct bench_result *r)
+{
+	enum bench_lcores lcores = c->pattern->lcores;
+
+	bench_state_counter(state, "cycles_per_obj", r->cycles);
+	bench_state_counter(state, "ns_per_obj", r->cycles * 1e9 / rte_get_tsc_hz());
+	bench_state_counter(state, "loop_cycles", r->loop);
+	if (lcores == BENCH_PAIR)
+		bench_state_counter(state, "pool_cycles", r->pool);
+	if (lcores == BENCH_ALL)
+		bench_state_counter(state, "worst_lcore", r->worst);
+	if (lcores != BENCH_ONE)
+		bench_state_counter(state, "Mobjs_per_s", r->rate / 1e6);
+	report_counts(state, &c->counts);
+}
+
+void
+bench_run(struct bench_state *state, struct bench_case *c)
+{
+	uint64_t batch = batch_size(c, state);
+	struct bench_result result;
+	int ret = 0;
+
+	if ((!c->counts.done && bench_measure_counts(c) < 0) || bench_measure_begin(c) < 0) {
+		fail(state);
+		return;
+	}
+	while (ret == 0 && bench_state_keep_running(state, batch))
+		ret = bench_measure_run(c, batch);
+	if (bench_measure_end(c, &result) < 0)
+		fail(state);
+	else
+		report(state, c, &result);
+}
