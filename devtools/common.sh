@@ -11,9 +11,9 @@ umask 022
 
 # libdpdk-dev brings DPDK's drivers with it, dpdk-dev its dpdk-test and dpdk-testpmd. The models
 # are C++ for relacy; without both, meson leaves them out.
-build_packages='gcc libc6-dev meson ninja-build pkg-config libdpdk-dev libpcap-dev libjansson-dev
-	libcmocka-dev python3'
-test_packages='clang g++ relacy-dev dpdk-dev'
+build_packages='gcc g++ libc6-dev meson ninja-build pkg-config libdpdk-dev libpcap-dev
+	libjansson-dev libbenchmark-dev libcmocka-dev python3'
+test_packages='clang relacy-dev dpdk-dev'
 
 hugepages=/sys/kernel/mm/hugepages/hugepages-2048kB
 
