@@ -36,18 +36,29 @@ memory='--in-memory'
 [ "$(free_hugepages)" -ge 128 ] || memory='--no-huge --no-shconf -m 256'
 cpu=$(taskset -cp $$ | sed 's/.*: \([0-9]*\).*/\1/')
 
-# A burst of 32 reaches the driver as it is: there is no cache in front, and one lcore does all.
-frames=100000
-say "forwarding $frames frames through net_pcap, five times with each pool"
+# l2fwd DEVICE [options]: on one lcore, with no cache in front, so that bursts reach the driver.
+l2fwd()
+{
+	device=$1
+	shift
+	# shellcheck disable=SC2086 # a list of words
+	if ! "$build/apps/l2fwd-slab/l2fwd-slab" --no-pci --no-telemetry --lcores "0@$cpu" $memory \
+		-d "$build/drivers/mempool/slab/librte_mempool_slab.so" --vdev "$device" -- \
+		--cache 0 --burst 32 --mbufs 16384 --portmap '(0,0)' --no-mac-updating -T 0 "$@" \
+		>"$scratch/out" 2>"$scratch/errors"; then
+		cat "$scratch/out" "$scratch/errors" >&2
+		die 'l2fwd-slab failed'
+	fi
+}
+
+frames=4000
 "$build/test/tools/mkcap" --count "$frames" "$scratch/in.pcap"
-# shellcheck disable=SC2086 # a list of words
-if ! "$build/apps/l2fwd-slab/l2fwd-slab" --no-pci --no-telemetry --lcores "0@$cpu" $memory \
-	-d "$build/drivers/mempool/slab/librte_mempool_slab.so" \
-	--vdev "net_pcap0,rx_pcap=$scratch/in.pcap,tx_pcap=$scratch/out.pcap" -- \
-	--pool-ops slab,ring_mp_mc,stack --cache 0 --burst 32 --portmap '(0,0)' \
-	--no-mac-updating --idle-exit 100 --rounds 5 -T 0 >"$scratch/table" 2>"$scratch/errors"; then
-	cat "$scratch/table" "$scratch/errors" >&2
-	die 'l2fwd-slab failed'
-fi
+say "forwarding a capture of $frames frames on buffers of slab"
+l2fwd "net_pcap0,rx_pcap=$scratch/in.pcap,tx_pcap=$scratch/out.pcap" \
+	--pool-ops slab --idle-exit 100
 say "in and out: $("$build/test/tools/capcmp" "$scratch/in.pcap" "$scratch/out.pcap")"
-cat "$scratch/table"
+
+say 'replaying it in bursts of 32 on slab, ring_mp_mc and stack in turn, five rounds'
+l2fwd "net_pcap0,rx_pcap=$scratch/in.pcap,infinite_rx=1" \
+	--pool-ops slab,ring_mp_mc,stack --duration 0.5 --rounds 5
+cat "$scratch/out"
