@@ -52,6 +52,7 @@
 #define SLAB_ROOMS 27
 #define SLAB_CHUNK_LEVELS 8
 #define SLAB_LCORE_MAGAZINES 2
+
 /*
  * How often a taker looks whether an lcore has ended what it is doing: some microseconds in all,
  * since the interrupt of membarrier may have stopped it there. And how often a get looks for
@@ -60,15 +61,6 @@
 #ifndef SLAB_BUSY_LOOKS
 #define SLAB_BUSY_LOOKS 500
 #define SLAB_GET_ROUNDS 8
-#endif
-#define SLAB_CHUNK_LEVELS 8
-#define SLAB_LCORE_MAGAZINES 2
-/* How often a taker looks whether an lcore has ended what it is doing, and how often a get looks
- * for objects everywhere: in between they may have moved to where it had looked before.
- */
-#ifndef SLAB_BUSY_LOOKS
-#define SLAB_BUSY_LOOKS 64
-#define SLAB_GET_ROUNDS 3
 #endif
 
 /* What stands first in everything that can be on a list. */
