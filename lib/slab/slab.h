@@ -257,8 +257,8 @@ void *
 slab_pool_room(const struct slab_pool *pool, unsigned int i);
 
 /**
- * Get n objects, those put last by this lcore first. Thread-safe as the table above says; never
- * waits for another thread.
+ * Get n objects, those put last by this lcore first. Thread-safe as the table above says; needs
+ * no other thread to go on.
  *
  * @param lcore
  *   The caller's lcore number; SLAB_NO_LCORE, or any number that is not below slab_conf.lcores,
@@ -270,7 +270,8 @@ slab_pool_room(const struct slab_pool *pool, unsigned int i);
  * @return
  *   - 0: n objects were got.
  *   - -ENOBUFS: there are fewer; nothing was got. Objects that rest in the caches of other lcores
- *     are taken from there, but an lcore inside a get or put is passed over, not waited for.
+ *     are taken from there. An lcore inside a get or put is looked at for some microseconds, then
+ *     passed over.
  */
 int
 slab_get(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n);
