@@ -53,7 +53,10 @@ extern "C" {
 #define SLAB_OBJECTS 64
 /** The largest pool, in objects. */
 #define SLAB_MAX_OBJECTS (UINT32_C(1) << 31)
-/** The largest magazine, in objects, and the default one where the pool is large enough. */
+/**
+ * The largest magazine, in objects, and the default one where the pool is large enough; without
+ * lcore caches it is twice that.
+ */
 #define SLAB_MAX_MAGAZINE 4096
 #define SLAB_DEFAULT_MAGAZINE 256
 /** The largest number of nodes. */
@@ -129,6 +132,13 @@ typedef void (*slab_fault_handler)(const struct slab_pool *pool, const void *obj
  */
 void
 slab_set_fault_handler(slab_fault_handler handler);
+
+/**
+ * Let this process use no vectors wider than so many bits; 0: no limit, as at the start. Not to be
+ * called while other threads get or put.
+ */
+void
+slab_set_simd_bits(unsigned int bits);
 
 /**
  * Whether lcores can have caches here. It takes the system call membarrier(2), by which a thread

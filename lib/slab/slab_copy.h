@@ -25,6 +25,7 @@ typedef uint64_t (*slab_encoder)(uint32_t *codes, void *const *objs, unsigned in
 
 struct slab_copy {
 	const char *name;
+	unsigned int bits; /* width of its vectors */
 	slab_decoder decode;
 	slab_encoder encode;
 };
@@ -52,15 +53,25 @@ slab_encode_one(const void *obj, uintptr_t base, unsigned int shift, uint64_t *s
 	return (uint32_t)(distance >> shift);
 }
 
-/* Without vectors, and so for few; counting down takes the fewest registers. */
+/*
+ * Without vectors and without a loop, so for less than SLAB_COPY_WIDE. Whoever knows n when it
+ * compiles gets straight code.
+ */
 static inline void
 slab_decode_few(void **objs, const uint32_t *codes, unsigned int n, uintptr_t base,
 	unsigned int shift)
 {
-	while (n-- != 0) {
-		objs[n] = slab_decode_one(codes[n], base, shift);
-		slab_compiler_barrier();
+#define DECODE(i) objs[i] = slab_decode_one(codes[i], base, shift)
+	switch (n) {
+	case 7: DECODE(6); /* fall through */
+	case 6: DECODE(5); /* fall through */
+	case 5: DECODE(4); /* fall through */
+	case 4: DECODE(3); /* fall through */
+	case 3: DECODE(2); /* fall through */
+	case 2: DECODE(1); /* fall through */
+	case 1: DECODE(0);
 	}
+#undef DECODE
 }
 
 static inline uint64_t
@@ -69,10 +80,17 @@ slab_encode_few(uint32_t *codes, void *const *objs, unsigned int n, uintptr_t ba
 {
 	uint64_t seen = 0;
 
-	while (n-- != 0) {
-		codes[n] = slab_encode_one(objs[n], base, shift, &seen);
-		slab_compiler_barrier();
+#define ENCODE(i) codes[i] = slab_encode_one(objs[i], base, shift, &seen)
+	switch (n) {
+	case 7: ENCODE(6); /* fall through */
+	case 6: ENCODE(5); /* fall through */
+	case 5: ENCODE(4); /* fall through */
+	case 4: ENCODE(3); /* fall through */
+	case 3: ENCODE(2); /* fall through */
+	case 2: ENCODE(1); /* fall through */
+	case 1: ENCODE(0);
 	}
+#undef ENCODE
 	return seen;
 }
 

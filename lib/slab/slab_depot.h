@@ -71,8 +71,11 @@ slab_magazine_pop_some_owner(const struct slab_pool *pool, uint32_t id, void **o
 	return n;
 }
 
-/* Put as many of n objects, which all have codes, as there is room for. The holder only (I2). */
-static inline unsigned int
+/*
+ * Put as many of n objects as there is room for. The holder only (I2). Returns how many, or -1 if
+ * any of those has no code: then nothing was put.
+ */
+static inline int
 slab_magazine_push_some_owner(const struct slab_pool *pool, uint32_t id, void *const *objs,
 	unsigned int n)
 {
@@ -80,8 +83,7 @@ slab_magazine_push_some_owner(const struct slab_pool *pool, uint32_t id, void *c
 	uint32_t room = pool->magazine - slab_load_relaxed(&m->len);
 	unsigned int k = n < room ? n : room;
 
-	slab_magazine_push_owner(pool, m, objs, k, slab_encode);
-	return k;
+	return slab_magazine_push_owner(pool, m, objs, k, slab_encode) ? (int)k : -1;
 }
 
 #endif /* SLAB_DEPOT_H */

@@ -36,20 +36,11 @@ spill(struct slab_pool *pool, uint32_t id)
 		slab_slabs_put(pool, objs, n);
 }
 
-static unsigned int
-put_to_cache(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
+static void
+exchange_for_room(struct slab_pool *pool, struct slab_lcore *lc)
 {
-	unsigned int k = slab_magazine_push_some_owner(pool, slab_load_relaxed(&lc->loaded), objs, n);
-	uint32_t id;
+	uint32_t id = slab_depot_get_room(pool, lc->node);
 
-	if (k != 0)
-		return k;
-	swap(lc);
-	k = slab_magazine_push_some_owner(pool, slab_load_relaxed(&lc->loaded), objs, n);
-	if (k != 0)
-		return k;
-	/* Both are full; the one loaded now is the colder. */
-	id = slab_depot_get_room(pool, lc->node);
 	if (id == 0) {
 		slab_count_owner(pool, &lc->counters.slab_puts, 1);
 		spill(pool, slab_load_relaxed(&lc->loaded));
@@ -58,50 +49,55 @@ put_to_cache(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, u
 		slab_depot_park(pool, lc->node, slab_load_relaxed(&lc->loaded));
 		slab_store_relaxed(&lc->loaded, id);
 	}
+}
+
+/* As slab_magazine_push_some_owner(), with 0 only when n is 0. */
+static int
+put_to_cache(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
+{
+	int k = slab_magazine_push_some_owner(pool, slab_load_relaxed(&lc->loaded), objs, n);
+
+	if (k != 0)
+		return k;
+	swap(lc);
+	k = slab_magazine_push_some_owner(pool, slab_load_relaxed(&lc->loaded), objs, n);
+	if (k != 0)
+		return k;
+	/* Both are full; the one loaded now is the colder. */
+	exchange_for_room(pool, lc);
 	return slab_magazine_push_some_owner(pool, slab_load_relaxed(&lc->loaded), objs, n);
 }
 
-static unsigned int
+/* Likewise; -1 also when the depot has no room. */
+static int
 put_to_depot(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
 {
 	uint32_t id = slab_depot_get_room(pool, lc->node);
-	unsigned int k;
+	int k;
 
-	if (id == 0) {
-		slab_count_owner(pool, &lc->counters.slab_puts, 1);
-		slab_slabs_put(pool, objs, n);
-		return n;
-	}
+	if (id == 0)
+		return -1;
 	slab_count_owner(pool, &lc->counters.depot_puts, 1);
 	k = slab_magazine_push_some_owner(pool, id, objs, n);
 	slab_depot_park(pool, lc->node, id);
 	return k;
 }
 
-static bool
-all_have_codes(const struct slab_pool *pool, void *const *objs, unsigned int n)
-{
-	uint64_t seen = 0;
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
-		seen |= (uintptr_t)objs[i] - slab_code_base(pool);
-	return (seen & pool->beyond) == 0;
-}
-
+/* What finds no place in a magazine goes to its slabs. */
 static __attribute__((noinline)) void
 put_slow(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
 {
-	unsigned int k;
+	int k;
 
-	if (!all_have_codes(pool, objs, n)) {
-		slab_count_owner(pool, &lc->counters.slab_puts, 1);
-		slab_slabs_put(pool, objs, n);
-		return;
-	}
-	for (; n != 0; objs += k, n -= k)
+	for (; n != 0; objs += k, n -= (unsigned int)k) {
 		k = slab_lcore_has_cache(lc) ? put_to_cache(pool, lc, objs, n) :
 			put_to_depot(pool, lc, objs, n);
+		if (k < 0) {
+			slab_count_owner(pool, &lc->counters.slab_puts, 1);
+			slab_slabs_put(pool, objs, n);
+			return;
+		}
+	}
 }
 
 static unsigned int

@@ -32,9 +32,11 @@ static uint32_t
 default_magazine(const struct slab_conf *conf)
 {
 	uint32_t share = share_of_magazine(conf);
+	/* Without lcore caches bulks are large, and each magazine costs two exchanges. */
+	uint32_t most = conf->lcore_cache ? SLAB_DEFAULT_MAGAZINE : 2 * SLAB_DEFAULT_MAGAZINE;
 
-	if (share >= SLAB_DEFAULT_MAGAZINE)
-		return SLAB_DEFAULT_MAGAZINE;
+	if (share >= most)
+		return most;
 	return share < SLAB_LEAST_MAGAZINE ? SLAB_LEAST_MAGAZINE :
 		share / SLAB_LEAST_MAGAZINE * SLAB_LEAST_MAGAZINE;
 }

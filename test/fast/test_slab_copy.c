@@ -73,12 +73,30 @@ beyond_reach(void **state)
 	for_each(check_beyond);
 }
 
+/* A limit takes the widest variant within it; what the processor lacks is never taken. */
+static void
+limits(void **state)
+{
+	static const unsigned int bits[] = { 64, 128, 255, 256, 512, 0 };
+	unsigned int i, widest = slab_copies[slab_copies_usable() - 1].bits;
+
+	(void)state;
+	for (i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+		slab_set_simd_bits(bits[i]);
+		print_message("at most %u bits: %s\n", bits[i], slab_copy.name);
+		assert_true(bits[i] == 0 || slab_copy.bits <= bits[i]);
+		assert_true(slab_copy.bits <= widest);
+	}
+	assert_int_equal(slab_copy.bits, widest);
+}
+
 int
 main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(round_trip),
 		cmocka_unit_test(beyond_reach),
+		cmocka_unit_test(limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

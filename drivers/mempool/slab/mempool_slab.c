@@ -9,6 +9,7 @@
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 #include <rte_memory.h>
+#include <rte_vect.h>
 
 #include "mempool_slab.h"
 #include "slab_fast.h"
@@ -94,6 +95,7 @@ slab_alloc(struct rte_mempool *mp)
 			mp->size);
 		return -ENOMEM;
 	}
+	slab_set_simd_bits(rte_vect_get_max_simd_bitwidth());
 	mp->pool_data = slab_pool_init(mem, &conf);
 	SLAB_LOG(DEBUG, "pool %s: created for %u objects, magazines of %u, depots of %u, %zu bytes",
 		mp->name, mp->size, slab_pool_magazine(mem), slab_pool_depot(mem), size);
@@ -311,6 +313,8 @@ RTE_INIT(mempool_slab_register)
 	int ret;
 
 	slab_set_fault_handler(report_fault);
+	/* For secondaries, which make no pool; EAL's limit is known when it loads plugins. */
+	slab_set_simd_bits(rte_vect_get_max_simd_bitwidth());
 	if (registered()) {
 		SLAB_LOG(WARNING, "the driver is loaded already, from another file; "
 			"this one stays idle: load it once, by -d or from DPDK's own directory");
