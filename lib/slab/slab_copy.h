@@ -4,9 +4,9 @@
 #define SLAB_COPY_H
 
 /*
- * Between addresses and codes. Bursts of SLAB_COPY_WIDE or more go through the widest
- * instructions that the processor has; shorter ones are done in place, since a masked vector
- * store that is loaded again at once is not forwarded.
+ * Between addresses and codes. Long bursts go through the widest instructions that the processor
+ * has; short ones are done one by one. For putting, "long" is longer: addresses that the caller
+ * has just stored one by one are not forwarded to a wide load.
  */
 
 #include <stdbool.h>
@@ -14,7 +14,8 @@
 
 #include "slab_atomic.h"
 
-#define SLAB_COPY_WIDE 8
+#define SLAB_DECODE_WIDE 8
+#define SLAB_ENCODE_WIDE 16
 
 /* base is the address that code 0 stands for; a code counts steps of 1 << shift bytes. */
 typedef void (*slab_decoder)(void **objs, const uint32_t *codes, unsigned int n, uintptr_t base,
@@ -54,7 +55,7 @@ slab_encode_one(const void *obj, uintptr_t base, unsigned int shift, uint64_t *s
 }
 
 /*
- * Without vectors and without a loop, so for less than SLAB_COPY_WIDE. Whoever knows n when it
+ * Without vectors, so for less than SLAB_DECODE_WIDE or SLAB_ENCODE_WIDE. Whoever knows n when it
  * compiles gets straight code.
  */
 static inline void
@@ -81,6 +82,10 @@ slab_encode_few(uint32_t *codes, void *const *objs, unsigned int n, uintptr_t ba
 	uint64_t seen = 0;
 
 #define ENCODE(i) codes[i] = slab_encode_one(objs[i], base, shift, &seen)
+	for (; n > 7; n--) {
+		ENCODE(n - 1);
+		slab_compiler_barrier();
+	}
 	switch (n) {
 	case 7: ENCODE(6); /* fall through */
 	case 6: ENCODE(5); /* fall through */
@@ -98,7 +103,7 @@ static inline void
 slab_decode(void **objs, const uint32_t *codes, unsigned int n, uintptr_t base,
 	unsigned int shift)
 {
-	if (n >= SLAB_COPY_WIDE)
+	if (n >= SLAB_DECODE_WIDE)
 		slab_copy.decode(objs, codes, n, base, shift);
 	else
 		slab_decode_few(objs, codes, n, base, shift);
@@ -108,7 +113,7 @@ static inline uint64_t
 slab_encode(uint32_t *codes, void *const *objs, unsigned int n, uintptr_t base,
 	unsigned int shift)
 {
-	return n >= SLAB_COPY_WIDE ? slab_copy.encode(codes, objs, n, base, shift) :
+	return n >= SLAB_ENCODE_WIDE ? slab_copy.encode(codes, objs, n, base, shift) :
 		slab_encode_few(codes, objs, n, base, shift);
 }
 

@@ -303,7 +303,7 @@ slab_get(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n)
 {
 	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
 
-	if (n >= SLAB_COPY_WIDE)
+	if (n >= SLAB_DECODE_WIDE)
 		return get_wide(pool, lc, objs, n);
 	return slab_get_loaded_owner(pool, lc, objs, n, slab_decode_few) ? 0 :
 		get_rest(pool, lc, objs, n);
@@ -332,7 +332,7 @@ slab_put(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned int
 {
 	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
 
-	if (n >= SLAB_COPY_WIDE)
+	if (n >= SLAB_ENCODE_WIDE)
 		return put_wide(pool, lc, objs, n);
 	return slab_put_loaded_owner(pool, lc, objs, n, slab_encode_few) ? 0 :
 		put_rest(pool, lc, objs, n);
