@@ -25,6 +25,8 @@
 #include <rte_mempool.h>
 #include <rte_ring.h>
 
+#include "common.h"
+
 #define L2FWD_MAX_BURST 512
 #define L2FWD_MAX_PORTS_PER_LCORE 16
 #define L2FWD_MAX_ROUNDS 1000
@@ -261,7 +263,6 @@ struct l2fwd_result {
 
 /* What the workers and meters counted in the run that has just ended. */
 void l2fwd_result_collect(struct l2fwd_result *r, const struct l2fwd_result *first);
-double l2fwd_median(double *values, unsigned int n);
 
 /* run.c */
 

@@ -6,23 +6,11 @@
  */
 
 #include <stdlib.h>
-#include <string.h>
 
 #include <rte_eal.h>
 #include <rte_errno.h>
 
 #include "l2fwd.h"
-
-/* How many of the arguments are EAL's: those before "--". */
-static int
-count_eal_args(int argc, char **argv)
-{
-	int n = 0;
-
-	while (n < argc && strcmp(argv[n], "--") != 0)
-		n++;
-	return n;
-}
 
 /* Mistakes on the command line and in captures show before EAL takes any memory. */
 static int
@@ -67,7 +55,7 @@ run(void)
 int
 main(int argc, char **argv)
 {
-	int eal_argc = count_eal_args(argc, argv), status = L2FWD_EXIT_FAILED;
+	int eal_argc = apps_eal_args(argc, argv), status = L2FWD_EXIT_FAILED;
 
 	if (check_arguments(argc, argv, eal_argc) < 0)
 		return L2FWD_EXIT_FAILED;

@@ -7,9 +7,6 @@
  * they would without it.
  */
 
-#include <emmintrin.h>
-
-#include <rte_cycles.h>
 #include <rte_lcore.h>
 
 #include "l2fwd.h"
@@ -25,18 +22,6 @@ static struct {
 	const struct rte_mempool *pool;	/* others of the same driver are not metered */
 	double cost;
 } meter;
-
-/* Without the fences a short call overlaps the reading of the clock and seems to cost nothing. */
-static inline uint64_t
-read_clock(void)
-{
-	uint64_t tsc;
-
-	_mm_lfence();
-	tsc = rte_rdtsc();
-	_mm_lfence();
-	return tsc;
-}
 
 static inline struct l2fwd_meter *
 meter_self(void)
@@ -64,12 +49,12 @@ metered_get(struct rte_mempool *mp, void **objs, unsigned int n)
 		m->get.failed += ret < 0;
 		return ret;
 	}
-	start = read_clock();
+	start = apps_clock();
 	ret = meter.get(mp, objs, n);
 	if (ret < 0)
 		m->get.failed++;
 	else
-		count(&m->get, n, read_clock() - start);
+		count(&m->get, n, apps_clock() - start);
 	return ret;
 }
 
@@ -82,9 +67,9 @@ metered_put(struct rte_mempool *mp, void * const *objs, unsigned int n)
 
 	if (!m->on || mp != meter.pool)
 		return meter.put(mp, objs, n);
-	start = read_clock();
+	start = apps_clock();
 	ret = meter.put(mp, objs, n);
-	count(&m->put, n, read_clock() - start);
+	count(&m->put, n, apps_clock() - start);
 	return ret;
 }
 
@@ -112,7 +97,7 @@ l2fwd_meter_calibrate(void)
 		means[i] = (double)m->get.cycles / CALIBRATION_CALLS;
 	}
 	m->on = false;
-	meter.cost = l2fwd_median(means, CALIBRATION_BATCHES);
+	meter.cost = apps_median(means, CALIBRATION_BATCHES);
 }
 
 double

@@ -1,34 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <math.h>
-#include <stdlib.h>
 
 #include <rte_cycles.h>
 #include <rte_lcore.h>
 
 #include "l2fwd.h"
-
-static int
-compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-double
-l2fwd_median(double *values, unsigned int n)
-{
-	unsigned int kept = 0;
-
-	for (unsigned int i = 0; i < n; i++)
-		if (!isnan(values[i]))
-			values[kept++] = values[i];
-	if (kept == 0)
-		return NAN;
-	qsort(values, kept, sizeof(*values), compare);
-	return (values[(kept - 1) / 2] + values[kept / 2]) / 2;
-}
 
 static double
 ratio(double a, double b)

@@ -9,7 +9,7 @@ l2fwd_outcome_median(const struct l2fwd_outcome *out, unsigned int pool, enum l2
 
 	for (unsigned int i = 0; i < out->nb_results[pool]; i++)
 		values[i] = out->results[pool][i].fig[f];
-	return l2fwd_median(values, out->nb_results[pool]);
+	return apps_median(values, out->nb_results[pool]);
 }
 
 static void

@@ -24,6 +24,8 @@
 #include <rte_memzone.h>
 #include <rte_ring.h>
 
+#include "common.h"
+
 #define BENCH_MAX_N 1024
 #define BENCH_MAX_HOLD 8192
 #define BENCH_LINE 64
@@ -236,12 +238,10 @@ int bench_pool_reset(struct bench_pool *pool, bool shuffled);
 
 /* clock.c */
 
-uint64_t bench_clock(void);
 /* Measures what the clock costs; to be called once. */
 void bench_clock_init(void);
 /* Cycles that pass between two readings with nothing in between. */
 double bench_clock_cost(void);
-double bench_median(double *values, unsigned int n);
 int bench_metered_get(struct bench_worker *w, void **objs, unsigned int n);
 void bench_metered_put(struct bench_worker *w, void *const *objs, unsigned int n);
 /* Cycles by object in the calls that were timed, the clock's own taken off. */

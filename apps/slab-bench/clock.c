@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <stdlib.h>
 
 #include <rte_cycles.h>
 
@@ -17,40 +16,6 @@
 
 static double cost;
 
-/*
- * Not before all that was to be done is done, and nothing of what follows before it: otherwise
- * the CPU would overlap the work with the reading.
- */
-uint64_t
-bench_clock(void)
-{
-	uint64_t tsc;
-
-#ifdef RTE_ARCH_X86
-	__asm__ volatile("lfence" : : : "memory");
-	tsc = rte_rdtsc();
-	__asm__ volatile("lfence" : : : "memory");
-#else
-	tsc = rte_rdtsc_precise();
-#endif
-	return tsc;
-}
-
-static int
-compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-double
-bench_median(double *values, unsigned int n)
-{
-	qsort(values, n, sizeof(values[0]), compare);
-	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
-}
-
 /* Means, because some TSCs move in steps; their median, because some readings get interrupted. */
 void
 bench_clock_init(void)
@@ -61,12 +26,12 @@ bench_clock_init(void)
 	for (unsigned int i = 0; i < SAMPLES; i++) {
 		sum = 0;
 		for (unsigned int j = 0; j < READINGS; j++) {
-			start = bench_clock();
-			sum += bench_clock() - start;
+			start = apps_clock();
+			sum += apps_clock() - start;
 		}
 		means[i] = (double)sum / READINGS;
 	}
-	cost = bench_median(means, SAMPLES);
+	cost = apps_median(means, SAMPLES);
 }
 
 double
@@ -94,10 +59,10 @@ bench_metered_get(struct bench_worker *w, void **objs, unsigned int n)
 
 	if (++w->get.calls % TIMED != 0)
 		return rte_mempool_get_bulk(w->mp, objs, n);
-	start = bench_clock();
+	start = apps_clock();
 	ret = rte_mempool_get_bulk(w->mp, objs, n);
 	if (ret == 0)
-		add(&w->get, n, bench_clock() - start);
+		add(&w->get, n, apps_clock() - start);
 	return ret;
 }
 
@@ -110,9 +75,9 @@ bench_metered_put(struct bench_worker *w, void *const *objs, unsigned int n)
 		rte_mempool_put_bulk(w->mp, objs, n);
 		return;
 	}
-	start = bench_clock();
+	start = apps_clock();
 	rte_mempool_put_bulk(w->mp, objs, n);
-	add(&w->put, n, bench_clock() - start);
+	add(&w->put, n, apps_clock() - start);
 }
 
 double

@@ -19,17 +19,6 @@
 /* What runs in about a minute and tells something. */
 #define DEFAULT_FILTER "^reuse/[a-z_]+/cache:0/n:(1|8|32|64|256)$"
 
-/* How many of the arguments are EAL's: those before "--". */
-static int
-count_eal_args(int argc, char **argv)
-{
-	int n = 0;
-
-	while (n < argc && strcmp(argv[n], "--") != 0)
-		n++;
-	return n;
-}
-
 static void
 usage(const char *program)
 {
@@ -141,7 +130,7 @@ run(void)
 int
 main(int argc, char **argv)
 {
-	int eal_argc = count_eal_args(argc, argv), status;
+	int eal_argc = apps_eal_args(argc, argv), status;
 	static char program[] = "slab-bench", *none[] = { program, NULL };
 
 	if (eal_argc < argc ? check_arguments(argc - eal_argc, argv + eal_argc) < 0 :

@@ -106,9 +106,9 @@ loop_alone(void)
 {
 	struct bench_worker *w = &bench_workers[0];
 
-	w->start = bench_clock();
+	w->start = apps_clock();
 	w->objects = w->loop(w, BENCH_NONE, LOOP_OBJECTS);
-	w->end = bench_clock();
+	w->end = apps_clock();
 	return cycles_of(w) / w->objects;
 }
 
@@ -129,7 +129,7 @@ measure_loop(void)
 
 	for (unsigned int i = 0; i < LOOPS && !bench_crew_failed(); i++)
 		values[i] = now.c->pattern->lcores == BENCH_PAIR ? loop_of_pair() : loop_alone();
-	return bench_crew_failed() ? 0 : bench_median(values, LOOPS);
+	return bench_crew_failed() ? 0 : apps_median(values, LOOPS);
 }
 
 static struct rte_ring *

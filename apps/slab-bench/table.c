@@ -53,8 +53,8 @@ saved(double single, double bulk)
 static void
 print_row(unsigned int row)
 {
-	double single = bench_median(cycles[row][0], ROUNDS);
-	double bulk = bench_median(cycles[row][1], ROUNDS);
+	double single = apps_median(cycles[row][0], ROUNDS);
+	double bulk = apps_median(cycles[row][1], ROUNDS);
 	double kernel = rows[row].kernel;
 
 	printf("%4u   %10.2f %10.2f %10.1f%%   %10d %10.0f %10.1f%%\n", rows[row].n, single, bulk,

@@ -83,12 +83,12 @@ work(struct bench_worker *w)
 {
 	w->get = w->put = (struct bench_meter){ 0 };
 	w->objects = w->bulks = w->left_cache = 0;
-	w->start = bench_clock();
+	w->start = apps_clock();
 	if (phase.share)
 		work_by_tickets(w);
 	else
 		w->objects = w->loop(w, phase.how, phase.objects);
-	w->end = bench_clock();
+	w->end = apps_clock();
 }
 
 int
