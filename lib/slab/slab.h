@@ -119,6 +119,10 @@ enum slab_fault {
 	SLAB_FAULT_DOUBLE,  /**< Free already. */
 };
 
+/** What is wrong, as a few words to follow "is". */
+const char *
+slab_fault_text(enum slab_fault fault);
+
 /**
  * Called in the process and the thread that put the bad object; the object is dropped.
  * Must not call the pool.

@@ -4,11 +4,17 @@
 
 #include "slab_slab.h"
 
+const char *
+slab_fault_text(enum slab_fault fault)
+{
+	return fault == SLAB_FAULT_DOUBLE ? "free already" : "no object of this pool";
+}
+
 static void
 print_fault(const struct slab_pool *pool, const void *obj, enum slab_fault fault)
 {
 	fprintf(stderr, "slab pool %s: %p is %s; dropped\n", slab_pool_name(pool), obj,
-		fault == SLAB_FAULT_DOUBLE ? "free already" : "no object of this pool");
+		slab_fault_text(fault));
 }
 
 static slab_fault_handler handler_of_process = print_fault;

@@ -89,6 +89,7 @@ struct slab_counters {
 	slab_atomic64 takes;
 };
 
+/* Why an lcore may not use its magazines. */
 enum slab_shut {
 	SLAB_SHUT_NOT,
 	SLAB_SHUT_TAKEN, /* another thread has claimed them, or tries to */
@@ -100,7 +101,7 @@ struct slab_lcore {
 	_Alignas(2 * SLAB_LINE) slab_atomic32 loaded; /* ids of magazines, or 0: no cache (yet) */
 	slab_atomic32 previous;
 	slab_atomic32 busy;     /* the lcore is inside an operation */
-	slab_atomic32 shut;     /* why the lcore may not use its magazines: enum slab_shut */
+	slab_atomic32 shut;     /* enum slab_shut */
 	slab_atomic64 fail_run; /* gets that failed since the last that did not */
 	uint32_t node;
 	struct slab_counters counters;
@@ -108,7 +109,7 @@ struct slab_lcore {
 
 /*
  * A depot's three lists share a line: one operation takes from one and gives to another. The
- * partial list has a line of its own, apart from those who need no slab.
+ * node's list of partial slabs has another, apart from those who need no slab.
  */
 struct slab_node {
 	_Alignas(SLAB_LINE) slab_atomic64 full;

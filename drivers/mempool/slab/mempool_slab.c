@@ -95,6 +95,7 @@ slab_alloc(struct rte_mempool *mp)
 			mp->size);
 		return -ENOMEM;
 	}
+	/* Again, for a driver that is linked in: it was registered before EAL read its options. */
 	slab_set_simd_bits(rte_vect_get_max_simd_bitwidth());
 	mp->pool_data = slab_pool_init(mem, &conf);
 	SLAB_LOG(DEBUG, "pool %s: created for %u objects, magazines of %u, depots of %u, %zu bytes",
@@ -120,14 +121,16 @@ static void
 slab_free(struct rte_mempool *mp)
 {
 	struct slab_pool *pool = mp->pool_data;
+	uint32_t out;
 	unsigned int i;
 
 	if (pool == NULL)
 		return;
-	if (missing(mp, pool) != 0)
+	out = missing(mp, pool);
+	if (out != 0)
 		SLAB_LOG(ERR, "pool %s: freed while %u of its %u objects are missing; "
-			"whoever holds them now writes to memory that is not theirs", mp->name,
-			missing(mp, pool), slab_pool_added(pool));
+			"whoever holds them now writes to memory that is not theirs", mp->name, out,
+			slab_pool_added(pool));
 	for (i = 0; slab_pool_room(pool, i) != NULL; i++)
 		rte_free(slab_pool_room(pool, i));
 	rte_free(pool);
@@ -173,13 +176,6 @@ slab_get_count(const struct rte_mempool *mp)
 		return 0;
 	}
 	return slab_pool_count(mp->pool_data);
-}
-
-static ssize_t
-slab_calc_mem_size(const struct rte_mempool *mp, uint32_t n, uint32_t page_shift,
-	size_t *min_chunk_size, size_t *align)
-{
-	return rte_mempool_op_calc_mem_size_default(mp, n, page_shift, min_chunk_size, align);
 }
 
 static int
@@ -265,7 +261,7 @@ slab_populate(struct rte_mempool *mp, unsigned int max, void *vaddr, rte_iova_t 
 		return 0;
 	n = slab_range_plan(ranges, vaddr, len, stride(mp), mp->header_size, page, max);
 	for (i = 0; i < n && make_room(mp->pool_data, mp->socket_id); i++) {
-		ranges[i].node = node_of(vaddr, mp->socket_id);
+		ranges[i].node = node_of(ranges[i].base, mp->socket_id);
 		announce(mp, &ranges[i], (struct origin){ vaddr, iova }, obj_cb, arg);
 		sum += (int)slab_pool_add(mp->pool_data, &ranges[i]);
 	}
@@ -280,9 +276,7 @@ report_fault(const struct slab_pool *pool, const void *obj, enum slab_fault faul
 	/* The first, second, fourth, eighth ... of a pool: a loop of faults does not flood. */
 	if ((nth & (nth - 1)) == 0)
 		SLAB_LOG(ERR, "pool %s: lcore %d put %p, which is %s; dropped (fault %" PRIu64 ")",
-			slab_pool_name(pool), (int)rte_lcore_id(), obj,
-			fault == SLAB_FAULT_DOUBLE ? "free already" : "no object of this pool",
-			nth);
+			slab_pool_name(pool), (int)rte_lcore_id(), obj, slab_fault_text(fault), nth);
 }
 
 static const struct rte_mempool_ops ops = {
@@ -292,7 +286,7 @@ static const struct rte_mempool_ops ops = {
 	.enqueue = slab_enqueue,
 	.dequeue = slab_dequeue,
 	.get_count = slab_get_count,
-	.calc_mem_size = slab_calc_mem_size,
+	.calc_mem_size = rte_mempool_op_calc_mem_size_default,
 	.populate = slab_populate,
 	.get_info = slab_get_info,
 };

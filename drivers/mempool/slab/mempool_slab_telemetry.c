@@ -84,32 +84,41 @@ static const struct {
 #undef FIELD
 };
 
-/* Over all lcores; the number that is no lcore's stands for all other threads. */
-static uint64_t
-sum(const struct slab_pool *pool, size_t offset)
+static uint64_t *
+field(struct slab_stats *of, unsigned int i)
 {
-	struct slab_stats of_one;
-	uint64_t n = 0;
+	return (uint64_t *)((char *)of + fields[i].offset);
+}
+
+/* Over all lcores; the number that is no lcore's stands for all other threads. */
+static struct slab_stats
+sum(const struct slab_pool *pool)
+{
+	struct slab_stats all = { 0 }, one;
+	unsigned int i;
 	uint32_t lcore;
 
 	for (lcore = 0; lcore <= RTE_MAX_LCORE; lcore++) {
-		slab_pool_stats(pool, lcore, &of_one);
-		n += *(const uint64_t *)((const char *)&of_one + offset);
+		slab_pool_stats(pool, lcore, &one);
+		for (i = 0; i < RTE_DIM(fields); i++)
+			*field(&all, i) += *field(&one, i);
 	}
-	return n;
+	return all;
 }
 
 static int
 stats(const char *cmd, const char *params, struct rte_tel_data *data)
 {
 	const struct rte_mempool *mp = pool_of(params, data);
+	struct slab_stats all;
 	unsigned int i;
 
 	RTE_SET_USED(cmd);
 	if (mp == NULL)
 		return -EINVAL;
+	all = sum(mp->pool_data);
 	for (i = 0; i < RTE_DIM(fields); i++)
-		rte_tel_data_add_dict_u64(data, fields[i].name, sum(mp->pool_data, fields[i].offset));
+		rte_tel_data_add_dict_u64(data, fields[i].name, *field(&all, i));
 	rte_tel_data_add_dict_u64(data, "faults", slab_pool_faults(mp->pool_data));
 	return 0;
 }
