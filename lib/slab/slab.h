@@ -80,7 +80,7 @@ struct slab_conf {
 	uint32_t active_lcores;    /**< Lcores expected to work; 0: one. */
 	uint32_t nodes;            /**< 1 to SLAB_MAX_NODES; 0: one. */
 	const uint8_t *lcore_node; /**< Node of each lcore; NULL: all on node 0. */
-	bool lcore_cache;          /**< Give each lcore its two magazines, if
+	bool lcore_cache;          /**< Give each lcore a cache of two magazines' worth, if
 				    *   slab_lcore_cache_possible() and the pool has at least 64
 				    *   objects for each active lcore, or magazine is set. */
 	bool stats;                /**< Count what each lcore does. */

@@ -5,12 +5,12 @@
 
 /*
  * Get and put for whoever compiles them into its own functions: many ports take or free packets
- * one by one, and one object out of the lcore's loaded magazine is so little work that a call and
+ * one by one, and one object out of the lcore's cache is so little work that a call and
  * a loop would double it.
  */
 
-#include "slab_depot.h"
 #include "slab_lcore.h"
+#include "slab_simd.h"
 
 /* The owner alone writes its counts, so a plain add will do. */
 static inline void
@@ -35,52 +35,55 @@ slab_count_put_owner(const struct slab_pool *pool, struct slab_lcore *lc, unsign
 	slab_count_owner(pool, &lc->counters.put_objs, n);
 }
 
-/* A burst that the loaded magazine holds, or has room for, is done in one step; else false. */
-static inline bool
-slab_get_loaded_owner(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n,
-	slab_decoder decode)
+/* A burst that the cache holds, or has room for, is done in one step; else false. */
+static inline __attribute__((always_inline)) bool
+slab_get_cached_owner(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n)
 {
-	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
-
-	if (slab_lcore_enter_owner(lc) != SLAB_SHUT_NOT || n > slab_load_relaxed(&m->len))
+	if (slab_lcore_enter_owner(lc) != SLAB_SHUT_NOT || n > slab_load_relaxed(&lc->len))
 		return false;
-	slab_magazine_pop_owner(pool, m, objs, n, decode);
+	slab_lcore_pop_owner(pool, lc, objs, n);
 	slab_count_get_owner(pool, lc, n);
 	slab_lcore_leave_owner(lc);
 	return true;
 }
 
-static inline bool
-slab_put_loaded_owner(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs,
-	unsigned int n, slab_encoder encode)
+static inline __attribute__((always_inline)) bool
+slab_put_cached_owner(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs,
+	unsigned int n)
 {
-	struct slab_magazine *m = slab_at(pool, slab_load_relaxed(&lc->loaded));
-
 	if (slab_lcore_enter_owner(lc) != SLAB_SHUT_NOT ||
-			n > pool->magazine - slab_load_relaxed(&m->len) ||
-			!slab_magazine_push_owner(pool, m, objs, n, encode))
+			n > pool->cache - slab_load_relaxed(&lc->len) ||
+			!slab_lcore_push_owner(pool, lc, objs, n))
 		return false;
 	slab_count_put_owner(pool, lc, n);
 	slab_lcore_leave_owner(lc);
 	return true;
 }
 
+/* What remains to be done where those return false. */
+int
+slab_get_rest(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n);
+int
+slab_put_rest(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n);
+
 static inline int
 slab_get_fast(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n)
 {
-	if (n == 1 && slab_get_loaded_owner(pool, slab_lcore_at(pool, lcore), objs, 1,
-			slab_decode_few))
-		return 0;
-	return slab_get(pool, lcore, objs, n);
+	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
+
+	if (n != 1)
+		return slab_simd.get(pool, lc, objs, n);
+	return slab_get_cached_owner(pool, lc, objs, 1) ? 0 : slab_get_rest(pool, lc, objs, 1);
 }
 
 static inline int
 slab_put_fast(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned int n)
 {
-	if (n == 1 && slab_put_loaded_owner(pool, slab_lcore_at(pool, lcore), objs, 1,
-			slab_encode_few))
-		return 0;
-	return slab_put(pool, lcore, objs, n);
+	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
+
+	if (n != 1)
+		return slab_simd.put(pool, lc, objs, n);
+	return slab_put_cached_owner(pool, lc, objs, 1) ? 0 : slab_put_rest(pool, lc, objs, 1);
 }
 
 #endif /* SLAB_FAST_H */

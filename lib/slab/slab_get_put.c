@@ -1,76 +1,29 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
+#include <string.h>
 
 #include "slab_depot.h"
 #include "slab_fast.h"
 #include "slab_slab.h"
 
 /*
- * Get and put through the layers. An lcore with a cache works on its loaded magazine; when that
- * is empty (get) or full (put) it turns to the previous one, then to the depot, then to the slabs
- * (Bonwick and Adams 2001, section 3.1), at last to the caches of other lcores. Threads without a
- * cache begin at the depot.
+ * Get and put through the layers. An lcore with a cache works on that; when it is empty (get) or
+ * full (put), a magazine's worth comes from the depot or goes there, so that the next few bursts
+ * stay in the cache whichever way they go (Bonwick and Adams 2001, section 3.1). Then come the
+ * slabs, at last the caches of other lcores. Threads without a cache begin at the depot.
  *
  * What is shared has its orderings elsewhere: lists in slab_list.h, words of slabs in slab_slab.c,
  * the caches of others in slab_lcore.h. All else here touches what the caller holds (I2).
  */
 
-static void
-swap(struct slab_lcore *lc)
-{
-	uint32_t loaded = slab_load_relaxed(&lc->loaded);
-
-	slab_store_relaxed(&lc->loaded, slab_load_relaxed(&lc->previous));
-	slab_store_relaxed(&lc->previous, loaded);
-}
-
-/* Put all that a magazine holds into slabs: the depot takes no more. */
-static void
-spill(struct slab_pool *pool, uint32_t id)
-{
-	void *objs[SLAB_OBJECTS];
-	unsigned int n;
-
-	while ((n = slab_magazine_pop_some_owner(pool, id, objs, SLAB_OBJECTS)) != 0)
-		slab_slabs_put(pool, objs, n);
-}
-
-static void
-exchange_for_room(struct slab_pool *pool, struct slab_lcore *lc)
-{
-	uint32_t id = slab_depot_get_room(pool, lc->node);
-
-	if (id == 0) {
-		slab_count_owner(pool, &lc->counters.slab_puts, 1);
-		spill(pool, slab_load_relaxed(&lc->loaded));
-	} else {
-		slab_count_owner(pool, &lc->counters.depot_puts, 1);
-		slab_depot_park(pool, lc->node, slab_load_relaxed(&lc->loaded));
-		slab_store_relaxed(&lc->loaded, id);
-	}
-}
-
-/* As slab_magazine_push_some_owner(), with 0 only when n is 0. */
+/*
+ * Objects to the depot of the lcore's node: returns how many, at least 1, or -1 when there is no
+ * room, or no code for one of them. Words as in slab_magazine_push_owner().
+ */
 static int
-put_to_cache(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
-{
-	int k = slab_magazine_push_some_owner(pool, slab_load_relaxed(&lc->loaded), objs, n);
-
-	if (k != 0)
-		return k;
-	swap(lc);
-	k = slab_magazine_push_some_owner(pool, slab_load_relaxed(&lc->loaded), objs, n);
-	if (k != 0)
-		return k;
-	/* Both are full; the one loaded now is the colder. */
-	exchange_for_room(pool, lc);
-	return slab_magazine_push_some_owner(pool, slab_load_relaxed(&lc->loaded), objs, n);
-}
-
-/* Likewise; -1 also when the depot has no room. */
-static int
-put_to_depot(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
+put_to_depot(struct slab_pool *pool, struct slab_lcore *lc, const void *words, unsigned int n,
+	uintptr_t base)
 {
 	uint32_t id = slab_depot_get_room(pool, lc->node);
 	int k;
@@ -78,20 +31,65 @@ put_to_depot(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, u
 	if (id == 0)
 		return -1;
 	slab_count_owner(pool, &lc->counters.depot_puts, 1);
-	k = slab_magazine_push_some_owner(pool, id, objs, n);
+	k = slab_magazine_push_owner(pool, id, words, n, base);
 	slab_depot_park(pool, lc->node, id);
 	return k;
 }
 
-/* What finds no place in a magazine goes to its slabs. */
+/* Put objects into their slabs that an lcore's cache held. */
+static void
+spill(struct slab_pool *pool, const uint64_t *offsets, unsigned int n)
+{
+	void *objs[SLAB_OBJECTS];
+	unsigned int k, i;
+
+	for (; n != 0; offsets += k, n -= k) {
+		k = n < SLAB_OBJECTS ? n : SLAB_OBJECTS;
+		for (i = 0; i < k; i++)
+			objs[i] = (void *)(slab_base(pool) + (uintptr_t)offsets[i]);
+		slab_slabs_put(pool, objs, k);
+	}
+}
+
+/* The coldest of a full cache leave it: a magazine's worth, or less if that fills one. */
+static void
+make_room(struct slab_pool *pool, struct slab_lcore *lc)
+{
+	uint64_t *offsets = slab_lcore_offsets(pool, lc);
+	int k = put_to_depot(pool, lc, offsets, pool->magazine, 0);
+
+	if (k < 0) {
+		k = (int)pool->magazine;
+		slab_count_owner(pool, &lc->counters.slab_puts, 1);
+		spill(pool, offsets, pool->magazine);
+	}
+	memmove(offsets, offsets + k, (pool->cache - (unsigned int)k) * sizeof(*offsets));
+	slab_store_relaxed(&lc->len, pool->cache - (uint32_t)k);
+}
+
+/* Returns how many, at least 1, or -1 if one of those that there is room for has no code. */
+static int
+put_to_cache(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
+{
+	uint32_t room = pool->cache - slab_load_relaxed(&lc->len);
+
+	if (room == 0) {
+		make_room(pool, lc);
+		room = pool->cache - slab_load_relaxed(&lc->len);
+	}
+	n = n < room ? n : room;
+	return slab_lcore_push_owner(pool, lc, objs, n) ? (int)n : -1;
+}
+
+/* A magazine's worth goes past the cache. What finds no place in a magazine goes to its slabs. */
 static __attribute__((noinline)) void
 put_slow(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
 {
 	int k;
 
 	for (; n != 0; objs += k, n -= (unsigned int)k) {
-		k = slab_lcore_has_cache(lc) ? put_to_cache(pool, lc, objs, n) :
-			put_to_depot(pool, lc, objs, n);
+		k = slab_lcore_has_cache(lc) && n < pool->magazine ? put_to_cache(pool, lc, objs, n) :
+			put_to_depot(pool, lc, objs, n, slab_base(pool));
 		if (k < 0) {
 			slab_count_owner(pool, &lc->counters.slab_puts, 1);
 			slab_slabs_put(pool, objs, n);
@@ -103,35 +101,36 @@ put_slow(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsig
 static unsigned int
 get_from_cache(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
 {
-	unsigned int n;
+	uint32_t len = slab_load_relaxed(&lc->len);
+	unsigned int n = max < len ? max : len;
 
-	if (!slab_lcore_has_cache(lc))
-		return 0;
-	n = slab_magazine_pop_some_owner(pool, slab_load_relaxed(&lc->loaded), objs, max);
 	if (n != 0)
-		return n;
-	swap(lc);
-	return slab_magazine_pop_some_owner(pool, slab_load_relaxed(&lc->loaded), objs, max);
+		slab_lcore_pop_owner(pool, lc, objs, n);
+	return n;
 }
 
-/* A cache keeps what the magazine has beyond max, and parks its empty one instead. */
+/*
+ * A magazine that has more than what is wanted goes into the cache, if there is one: it is empty,
+ * or else nobody would ask the depot. A second step takes the objects from there.
+ */
 static unsigned int
 get_from_depot(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, void **objs,
 	unsigned int max)
 {
-	uint32_t id = slab_depot_get_objects(pool, node), parked = id;
+	bool through_cache = slab_lcore_has_cache(lc) && max < pool->magazine;
+	uint32_t id = slab_depot_get_objects(pool, node);
 	unsigned int n;
 
 	if (id == 0)
 		return 0;
 	slab_count_owner(pool, &lc->counters.depot_gets, 1);
-	n = slab_magazine_pop_some_owner(pool, id, objs, max);
-	if (slab_lcore_has_cache(lc)) {
-		parked = slab_load_relaxed(&lc->loaded);
-		slab_store_relaxed(&lc->loaded, id);
-	}
-	slab_depot_park(pool, node, parked);
-	return n;
+	if (through_cache)
+		slab_store_relaxed(&lc->len, slab_magazine_pop_owner(pool, id,
+			slab_lcore_offsets(pool, lc), pool->magazine, 0));
+	else
+		n = slab_magazine_pop_owner(pool, id, objs, max, slab_base(pool));
+	slab_depot_park(pool, node, id);
+	return through_cache ? get_from_cache(pool, lc, objs, max) : n;
 }
 
 /* Some of the k objects at hand are what was asked for; the cache or the depot gets the rest. */
@@ -267,18 +266,13 @@ lcore_slow(struct slab_pool *pool, struct slab_lcore *lc)
 		slab_lcore_leave_owner(lc);
 		return none;
 	}
-	if (shut == SLAB_SHUT_NEW && pool->lcore_magazines != 0 && lc != none)
+	if (shut == SLAB_SHUT_NEW && pool->caches_id != 0 && lc != none)
 		slab_lcore_open_owner(pool, lc);
 	return lc;
 }
 
-/*
- * The ways of a get and of a put, by how far they have to go. Each ends in the next, so that a
- * short way saves no registers for a long one.
- */
-
-static __attribute__((noinline)) int
-get_rest(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n)
+int
+slab_get_rest(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n)
 {
 	struct slab_lcore *as = lcore_slow(pool, lc);
 	bool done = get_slow(pool, as, objs, n);
@@ -291,26 +285,8 @@ get_rest(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned in
 	return done ? 0 : -ENOBUFS;
 }
 
-static __attribute__((noinline)) int
-get_wide(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n)
-{
-	return slab_get_loaded_owner(pool, lc, objs, n, slab_copy.decode) ? 0 :
-		get_rest(pool, lc, objs, n);
-}
-
 int
-slab_get(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n)
-{
-	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
-
-	if (n >= SLAB_DECODE_WIDE)
-		return get_wide(pool, lc, objs, n);
-	return slab_get_loaded_owner(pool, lc, objs, n, slab_decode_few) ? 0 :
-		get_rest(pool, lc, objs, n);
-}
-
-static __attribute__((noinline)) int
-put_rest(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
+slab_put_rest(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
 {
 	struct slab_lcore *as = lcore_slow(pool, lc);
 
@@ -320,20 +296,14 @@ put_rest(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsig
 	return 0;
 }
 
-static __attribute__((noinline)) int
-put_wide(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
+int
+slab_get(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n)
 {
-	return slab_put_loaded_owner(pool, lc, objs, n, slab_copy.encode) ? 0 :
-		put_rest(pool, lc, objs, n);
+	return slab_simd.get(pool, slab_lcore_at(pool, lcore), objs, n);
 }
 
 int
 slab_put(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned int n)
 {
-	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
-
-	if (n >= SLAB_ENCODE_WIDE)
-		return put_wide(pool, lc, objs, n);
-	return slab_put_loaded_owner(pool, lc, objs, n, slab_encode_few) ? 0 :
-		put_rest(pool, lc, objs, n);
+	return slab_simd.put(pool, slab_lcore_at(pool, lcore), objs, n);
 }

@@ -4,7 +4,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "slab_depot.h"
 #include "slab_lcore.h"
 
 static bool membarrier_works;
@@ -32,24 +31,12 @@ void
 slab_lcore_open_owner(struct slab_pool *pool, struct slab_lcore *lc)
 {
 	uint32_t number = (uint32_t)(lc - slab_lcore_at(pool, 0));
-	uint32_t magazine = pool->lcore_magazines_id +
-		SLAB_LCORE_MAGAZINES * number * pool->magazine_units;
 	uint32_t open = slab_load_relaxed(&pool->lcores_open);
 
-	slab_store_relaxed(&lc->previous, magazine + pool->magazine_units);
-	slab_store_relaxed(&lc->loaded, magazine);
+	slab_store_relaxed(&lc->offsets, pool->caches_id + number * pool->cache_units);
 	slab_store_release(&lc->shut, SLAB_SHUT_NOT);
 	while (open <= number && !slab_cas_release(&pool->lcores_open, &open, number + 1))
 		;
-}
-
-/* A glance without a claim: what it misses is on its way somewhere anyhow. */
-static bool
-seems_empty(const struct slab_pool *pool, uint32_t id)
-{
-	const struct slab_magazine *m = slab_at(pool, id);
-
-	return id == 0 || slab_load_relaxed(&m->len) == 0;
 }
 
 /*
@@ -75,17 +62,16 @@ slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsi
 	uint32_t open = SLAB_SHUT_NOT;
 	unsigned int n = 0;
 
-	if (seems_empty(pool, slab_load_relaxed(&lc->loaded)) &&
-			seems_empty(pool, slab_load_relaxed(&lc->previous)))
+	/* A glance without a claim: what it misses is on its way somewhere anyhow. */
+	if (slab_load_relaxed(&lc->len) == 0)
 		return 0;
 	if (!slab_claim_acquire(&lc->shut, &open, SLAB_SHUT_TAKEN))
 		return 0;
 	membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 	if (is_idle(lc)) {
-		n = slab_magazine_pop_some_owner(pool, slab_load_relaxed(&lc->previous), objs, max);
-		if (n == 0)
-			n = slab_magazine_pop_some_owner(pool, slab_load_relaxed(&lc->loaded),
-				objs, max);
+		n = slab_load_relaxed(&lc->len);
+		n = n < max ? n : max;
+		slab_lcore_pop_owner(pool, lc, objs, n);
 	}
 	slab_store_release(&lc->shut, SLAB_SHUT_NOT);
 	return n;

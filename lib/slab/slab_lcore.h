@@ -4,7 +4,7 @@
 #define SLAB_LCORE_H
 
 /*
- * Who may touch the two magazines of an lcore (I2): an asymmetric form of Dekker's mutual
+ * The cache of an lcore (L0), and who may touch it (I2): an asymmetric form of Dekker's mutual
  * exclusion that costs the lcore two plain stores and a load, and the taker a system call.
  *
  *     lcore, each operation               taker
@@ -12,13 +12,13 @@
  *     busy = 1            relaxed         shut: NOT -> TAKEN   acquire
  *     compiler barrier                    membarrier
  *     if shut, acquire: no cache now      if busy, acquire: shut = NOT, go on to the next
- *     ... its magazines ...               ... their objects ...
+ *     ... its cache ...                   ... its cache ...
  *     busy = 0            release         shut = NOT           release
  *
  * membarrier(2) stands for a full fence inside whatever the lcore does at that moment. So either
  * the lcore's store of busy was before it, and the taker sees that, or its load of shut comes
  * after it and sees the claim. Release of busy pairs with the taker's acquire, release of shut
- * with the lcore's: each sees the magazines as the other left them. Neither ever waits: the lcore
+ * with the lcore's: each sees the cache as the other left it. Neither ever waits: the lcore
  * does without its cache, and is then not busy with it, and the taker looks a few times and goes
  * on. A taker that dies with its claim leaves the lcore without a cache, not wrong.
  */
@@ -50,7 +50,53 @@ slab_lcore_open_owner(struct slab_pool *pool, struct slab_lcore *lc);
 static inline bool
 slab_lcore_has_cache(const struct slab_lcore *lc)
 {
-	return slab_load_relaxed(&lc->loaded) != 0;
+	return slab_load_relaxed(&lc->offsets) != 0;
+}
+
+/* Of an lcore that has a cache. */
+static inline uint64_t *
+slab_lcore_offsets(const struct slab_pool *pool, const struct slab_lcore *lc)
+{
+	return slab_at(pool, slab_load_relaxed(&lc->offsets));
+}
+
+/* Take n objects that the cache has. The holder only (I2). */
+static inline __attribute__((always_inline)) void
+slab_lcore_pop_owner(const struct slab_pool *pool, struct slab_lcore *lc, void **objs,
+	unsigned int n)
+{
+	uint32_t left = slab_load_relaxed(&lc->len) - n;
+	const uint64_t *offsets = slab_lcore_offsets(pool, lc) + left;
+	uintptr_t base = slab_base(pool);
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		objs[i] = (void *)(base + (uintptr_t)offsets[i]);
+	slab_store_relaxed(&lc->len, left);
+}
+
+/*
+ * Put n objects for which the cache has room. The holder only (I2). False if any of them has no
+ * code: then nothing was put.
+ */
+static inline __attribute__((always_inline)) bool
+slab_lcore_push_owner(const struct slab_pool *pool, struct slab_lcore *lc, void *const *objs,
+	unsigned int n)
+{
+	uint32_t len = slab_load_relaxed(&lc->len);
+	uint64_t *offsets = slab_lcore_offsets(pool, lc) + len;
+	uintptr_t base = slab_base(pool);
+	uint64_t seen = 0;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		offsets[i] = (uintptr_t)objs[i] - base;
+		seen |= offsets[i];
+	}
+	if (__builtin_expect((seen & pool->beyond) != 0, 0))
+		return false;
+	slab_store_relaxed(&lc->len, len + n);
+	return true;
 }
 
 /*

@@ -9,8 +9,8 @@
 
 /* Where the parts of a pool lie, in units from its start; all lines are whole. */
 struct layout {
-	uint32_t magazine, depot, nodes, nr_slabs, magazine_units, lcore_magazines;
-	uint64_t nodes_id, slabs_id, chunks_id, lcore_magazines_id, depots_id, end;
+	uint32_t magazine, depot, nodes, nr_slabs, magazine_units, caches, cache_units;
+	uint64_t nodes_id, slabs_id, chunks_id, caches_id, depots_id, end;
 };
 
 static uint64_t
@@ -19,7 +19,7 @@ units(uint64_t bytes)
 	return (bytes + SLAB_LINE - 1) / SLAB_LINE * (SLAB_LINE >> SLAB_UNIT_SHIFT);
 }
 
-/* Magazines of the lcores that work shall not hold more than half of a small pool. */
+/* Caches of the lcores that work shall not hold more than half of a small pool. */
 static uint32_t
 share_of_magazine(const struct slab_conf *conf)
 {
@@ -75,7 +75,7 @@ lay_out(const struct slab_conf *conf, struct layout *at)
 {
 	if (!in_range(conf))
 		return false;
-	at->lcore_magazines = wants_caches(conf) ? SLAB_LCORE_MAGAZINES * conf->lcores : 0;
+	at->caches = wants_caches(conf) ? conf->lcores : 0;
 	at->nodes = conf->nodes == 0 ? 1 : conf->nodes;
 	at->magazine = conf->magazine == 0 ? default_magazine(conf) : conf->magazine;
 	at->depot = conf->depot == SLAB_AUTO ? default_depot(conf, at) : conf->depot;
@@ -83,14 +83,13 @@ lay_out(const struct slab_conf *conf, struct layout *at)
 	at->nr_slabs = (conf->objects + SLAB_OBJECTS - 1) / SLAB_OBJECTS + 4 * (at->nodes - 1);
 	at->magazine_units = (uint32_t)units(sizeof(struct slab_magazine) +
 		at->magazine * sizeof(uint32_t));
+	at->cache_units = (uint32_t)units(SLAB_LCORE_MAGAZINES * at->magazine * sizeof(uint64_t));
 	at->nodes_id = units(sizeof(struct slab_pool)) +
 		units((conf->lcores + UINT64_C(1)) * sizeof(struct slab_lcore));
 	at->slabs_id = at->nodes_id + units(at->nodes * sizeof(struct slab_node));
 	at->chunks_id = at->slabs_id + units(at->nr_slabs * sizeof(struct slab_slab));
-	at->lcore_magazines_id = at->chunks_id +
-		units(SLAB_FIRST_ROOM * sizeof(struct slab_chunk));
-	at->depots_id = at->lcore_magazines_id +
-		(uint64_t)at->lcore_magazines * at->magazine_units;
+	at->caches_id = at->chunks_id + units(SLAB_FIRST_ROOM * sizeof(struct slab_chunk));
+	at->depots_id = at->caches_id + (uint64_t)at->caches * at->cache_units;
 	at->end = at->depots_id + (uint64_t)at->nodes * at->depot * at->magazine_units;
 	return at->end < UINT64_C(1) << 30;
 }
@@ -153,6 +152,7 @@ slab_pool_init(void *mem, const struct slab_conf *conf)
 	if (!lay_out(conf, &at))
 		return NULL;
 	pool->magazine = at.magazine;
+	pool->cache = SLAB_LCORE_MAGAZINES * at.magazine;
 	pool->lcores = conf->lcores;
 	pool->nodes = at.nodes;
 	pool->shift = (uint8_t)__builtin_ctz(conf->align);
@@ -165,8 +165,8 @@ slab_pool_init(void *mem, const struct slab_conf *conf)
 	pool->magazine_units = at.magazine_units;
 	pool->nodes_id = (uint32_t)at.nodes_id;
 	pool->slabs_id = (uint32_t)at.slabs_id;
-	pool->lcore_magazines_id = (uint32_t)at.lcore_magazines_id;
-	pool->lcore_magazines = at.lcore_magazines;
+	pool->caches_id = at.caches == 0 ? 0 : (uint32_t)at.caches_id;
+	pool->cache_units = at.cache_units;
 	pool->rooms[0] = at.chunks_id << SLAB_UNIT_SHIFT;
 	if (conf->name != NULL)
 		strncpy(pool->name, conf->name, sizeof(pool->name) - 1);
@@ -247,6 +247,17 @@ count_magazines(const struct slab_pool *pool, uint32_t first, uint32_t n)
 }
 
 static uint64_t
+count_caches(const struct slab_pool *pool)
+{
+	uint32_t open = slab_load_relaxed(&pool->lcores_open), i;
+	uint64_t sum = 0;
+
+	for (i = 0; i < open; i++)
+		sum += slab_load_relaxed(&slab_lcore_at(pool, i)->len);
+	return sum;
+}
+
+static uint64_t
 count_slabs(const struct slab_pool *pool)
 {
 	uint32_t n = (slab_load_relaxed(&pool->numbers) + SLAB_OBJECTS - 1) / SLAB_OBJECTS, i;
@@ -261,9 +272,7 @@ count_slabs(const struct slab_pool *pool)
 uint32_t
 slab_pool_count(const struct slab_pool *pool)
 {
-	uint32_t open = slab_load_relaxed(&pool->lcores_open);
-	uint64_t sum = count_slabs(pool) + count_magazines(pool, pool->lcore_magazines_id,
-		open * SLAB_LCORE_MAGAZINES);
+	uint64_t sum = count_slabs(pool) + count_caches(pool);
 	uint32_t added = slab_pool_added(pool), used, i;
 	const struct slab_node *node;
 

@@ -11,7 +11,8 @@
  *     struct slab_node       [nodes]
  *     struct slab_slab       [slabs]
  *     struct slab_chunk      [SLAB_FIRST_ROOM]
- *     struct slab_magazine   [nodes x depot + 2 x lcores with a cache]
+ *     uint64_t               [2 x magazine] for each lcore that may have a cache
+ *     struct slab_magazine   [nodes x depot]
  *
  * Within the block things are named by their id: bytes from the start of the block, in units of
  * 16. The pool itself is what id 0 would name, so 0 means none. Addresses of objects and of
@@ -21,22 +22,24 @@
  * make a slab, whichever chunks they lie in. Between chunks of different nodes the rest of a slab
  * stays unused.
  *
- * An object's code is its address less slab_pool.base, in units of the alignment: 32 bits.
- * Objects beyond the reach of a code never get into magazines.
+ * An object's offset is its address less slab_pool.base; its code is the offset in units of the
+ * alignment: 32 bits. Caches of lcores hold offsets, since what is put is often got again at once
+ * and a conversion would lie in between; magazines hold codes, since those travel from one
+ * processor's caches to another's. Objects beyond the reach of a code never get into either.
  *
  * Identities, when no thread is inside an operation:
  *
  *     added = free + out
- *     free  = sum over slabs of the bits set in their words + sum over magazines of len
+ *     free  = sum over slabs of the bits set in their words + sum over magazines and lcores of len
  *     nr_partial of a node = slabs on its list = slabs of the node with a word that is not 0
  *
  * Invariants that the code relies on:
  *
  *     I1  A slab's word is not 0 if and only if the slab is on its node's list, or in the hands of
  *         one thread between the two steps of a put or a get.
- *     I2  A magazine is on one list of one depot, or loaded or previous of one lcore, or in the
- *         hands of one thread; only its holder touches len and codes. The holder of an lcore's
- *         two is the lcore while it is busy, or else the thread that has claimed them.
+ *     I2  A magazine is on one list of one depot, or in the hands of one thread; only its holder
+ *         touches len and codes. The holder of an lcore's cache is the lcore while it is busy, or
+ *         else the thread that has claimed it.
  *     I3  A magazine on the list "full" has len = magazine, on "partial" 0 < len < magazine, on
  *         "empty" len = 0.
  *     I4  next of anything that was ever on a list stays readable as long as the pool.
@@ -51,6 +54,7 @@
 #define SLAB_FIRST_ROOM 16
 #define SLAB_ROOMS 27
 #define SLAB_CHUNK_LEVELS 8
+/* Magazines' worth of objects in the cache of an lcore: one comes and goes, one stays. */
 #define SLAB_LCORE_MAGAZINES 2
 
 /*
@@ -89,17 +93,20 @@ struct slab_counters {
 	slab_atomic64 takes;
 };
 
-/* Why an lcore may not use its magazines. */
+/* Why an lcore may not use its cache. */
 enum slab_shut {
 	SLAB_SHUT_NOT,
-	SLAB_SHUT_TAKEN, /* another thread has claimed them, or tries to */
-	SLAB_SHUT_NEW,   /* it has none, or did not need them yet */
+	SLAB_SHUT_TAKEN, /* another thread has claimed it, or tries to */
+	SLAB_SHUT_NEW,   /* it has none, or did not need it yet */
 };
 
-/* Written by its lcore only, all but shut, and so on lines of its own. */
+/*
+ * Written by its lcore only, all but shut and len, and so on lines of its own. The cache's offsets
+ * are the first len that lie at id offsets; the last is the one put last.
+ */
 struct slab_lcore {
-	_Alignas(2 * SLAB_LINE) slab_atomic32 loaded; /* ids of magazines, or 0: no cache (yet) */
-	slab_atomic32 previous;
+	_Alignas(2 * SLAB_LINE) slab_atomic32 offsets; /* or 0: no cache (yet) */
+	slab_atomic32 len;      /* written by the cache's holder only (I2); read by counts */
 	slab_atomic32 busy;     /* the lcore is inside an operation */
 	slab_atomic32 shut;     /* enum slab_shut */
 	slab_atomic64 fail_run; /* gets that failed since the last that did not */
@@ -142,9 +149,10 @@ struct slab_pool {
 	/* What get and put read; nobody writes it after the first add. */
 	_Alignas(SLAB_POOL_ALIGN) uint32_t magic;
 	uint32_t magazine;        /* objects in a magazine */
+	uint32_t cache;           /* objects in the cache of an lcore, at most */
 	uint32_t lcores;
-	uint64_t base;            /* where codes count from */
-	uint64_t beyond;          /* bits that no distance of a code has */
+	uint64_t base;            /* where offsets count from */
+	uint64_t beyond;          /* bits that no offset with a code has */
 	uint32_t nodes;
 	uint8_t shift;            /* log2 of the alignment */
 	bool stats;
@@ -156,7 +164,8 @@ struct slab_pool {
 	uint32_t depot;           /* magazines in each depot */
 	uint32_t magazine_units;  /* units that one takes */
 	uint32_t nodes_id, slabs_id;
-	uint32_t lcore_magazines_id, lcore_magazines; /* the first one, and how many */
+	uint32_t caches_id;       /* 0 when lcores have none */
+	uint32_t cache_units;
 	slab_atomic32 added;      /* objects */
 	slab_atomic32 numbers;    /* numbers given, those that stay unused included */
 	slab_atomic32 nr_chunks;
@@ -182,6 +191,13 @@ static inline uint32_t
 slab_id(const struct slab_pool *pool, const void *what)
 {
 	return (uint32_t)(((uintptr_t)what - (uintptr_t)pool) >> SLAB_UNIT_SHIFT);
+}
+
+/* The address that offset 0 stands for. */
+static inline uintptr_t
+slab_base(const struct slab_pool *pool)
+{
+	return (uintptr_t)pool + (uintptr_t)pool->base;
 }
 
 /* Threads that are no lcores share the last one. */

@@ -25,7 +25,7 @@ load(struct slab_pool *pool, uint32_t id, unsigned int n)
 
 	for (i = 0; i < n; i++)
 		objs[i] = MADE_UP + 64 * i;
-	assert_true(slab_magazine_push_owner(pool, slab_at(pool, id), objs, n, slab_encode));
+	assert_int_equal(slab_magazine_push_owner(pool, id, objs, n, slab_base(pool)), n);
 }
 
 static void
@@ -103,7 +103,7 @@ no_code_no_change(void **state)
 
 	(void)state;
 	load(pool, id, 3);
-	assert_false(slab_magazine_push_owner(pool, m, bad, 2, slab_encode));
+	assert_int_equal(slab_magazine_push_owner(pool, id, bad, 2, slab_base(pool)), -1);
 	assert_int_equal(slab_load_relaxed(&m->len), 3);
 	pool_free(pool);
 }

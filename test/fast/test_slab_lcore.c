@@ -4,14 +4,14 @@
 #include "slab_depot.h"
 #include "slab_lcore.h"
 
-static uint32_t
-pool_lcore_magazines(const struct slab_conf *conf)
+static bool
+pool_has_caches(const struct slab_conf *conf)
 {
 	struct slab_pool *pool = pool_make(conf);
-	uint32_t n = pool->lcore_magazines;
+	bool caches = pool->caches_id != 0;
 
 	pool_free(pool);
-	return n;
+	return caches;
 }
 
 /* Lcore 1 rests with everything in its cache; other threads are played by this one. */
@@ -51,11 +51,10 @@ a_take_is_bounded(void **state)
 {
 	void *objs[200], *one;
 	struct slab_pool *pool = all_in_cache_of_1(objs, 200);
-	const struct slab_magazine *m = slab_at(pool, slab_lcore_at(pool, 1)->loaded);
 
 	(void)state;
 	assert_int_equal(slab_get(pool, 0, &one, 1), 0);
-	assert_int_equal(slab_load_relaxed(&m->len), 200 - SLAB_OBJECTS);
+	assert_int_equal(slab_load_relaxed(&slab_lcore_at(pool, 1)->len), 200 - SLAB_OBJECTS);
 	assert_int_equal(slab_pool_count(pool), 199);
 	pool_free(pool);
 }
@@ -98,8 +97,7 @@ shut_out_but_working(void **state)
 	assert_int_equal(slab_get(pool, 1, some, 5), 0);
 	slab_put(pool, 1, some, 5);
 	slab_put(pool, 1, objs + 10, 10);
-	assert_int_equal(slab_load_relaxed(
-		&((struct slab_magazine *)slab_at(pool, lc->loaded))->len), 0);
+	assert_int_equal(slab_load_relaxed(&lc->len), 0);
 	slab_store_relaxed(&lc->shut, SLAB_SHUT_NOT);
 	assert_int_equal(drain(pool, 1, objs, 20, 3), 20);
 	pool_free(pool);
@@ -113,15 +111,15 @@ small_pools_do_without(void **state)
 
 	(void)state;
 	assert_int_equal(conf.active_lcores, 2);
-	assert_int_equal(pool_lcore_magazines(&conf), 0);
+	assert_false(pool_has_caches(&conf));
 	conf.magazine = 4;
-	assert_int_equal(pool_lcore_magazines(&conf), conf.lcores * SLAB_LCORE_MAGAZINES);
+	assert_true(pool_has_caches(&conf));
 	conf.magazine = 0;
 	conf.objects = 128;
-	assert_int_equal(pool_lcore_magazines(&conf), conf.lcores * SLAB_LCORE_MAGAZINES);
+	assert_true(pool_has_caches(&conf));
 }
 
-/* Lcores that never called have touched no magazine. */
+/* Lcores that never called have no cache. */
 static void
 opens_at_the_first_call(void **state)
 {

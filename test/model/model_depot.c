@@ -68,7 +68,7 @@ put(struct hand *hand)
 	model_assert(length(id) < MAGAZINE);
 	obj = hand->objs[--hand->n];
 	model_let_go(object_number(obj));
-	slab_magazine_push_some_owner(pool, id, &obj, 1);
+	slab_magazine_push_owner(pool, id, &obj, 1, slab_base(pool));
 	park(id);
 }
 
@@ -82,7 +82,7 @@ get(struct hand *hand, unsigned int max)
 		return;
 	model_hold(number_of(id));
 	model_assert(length(id) > 0);
-	k = slab_magazine_pop_some_owner(pool, id, hand->objs + hand->n, max);
+	k = slab_magazine_pop_owner(pool, id, hand->objs + hand->n, max, slab_base(pool));
 	for (; k != 0; k--)
 		model_hold(object_number(hand->objs[hand->n++]));
 	park(id);
@@ -132,7 +132,8 @@ whole(unsigned int threads, unsigned int n)
 
 	while ((id = slab_depot_get_objects(pool, 0)) != 0) {
 		model_assert(length(id) != 0 && length(id) <= n - rest.n);
-		rest.n += slab_magazine_pop_some_owner(pool, id, rest.objs + rest.n, OBJECTS);
+		rest.n += slab_magazine_pop_owner(pool, id, rest.objs + rest.n, OBJECTS,
+			slab_base(pool));
 	}
 	for (i = 0; i < rest.n; i++)
 		found += 1U << 4 * object_number(rest.objs[i]);

@@ -3,7 +3,7 @@
 #include "scenario.h"
 
 /*
- * slab_lcore.h: an lcore gets and puts through its two magazines while others take from them. Each
+ * slab_lcore.h: an lcore gets and puts through its cache while others take from it. Each
  * object is handed out once, and what was done to it before it was put is seen by whoever gets it.
  *
  * Two readings of membarrier: one fence for everybody, wherever each of them is, and ("-fences") a
@@ -11,7 +11,13 @@
  */
 
 #define LCORES 2
-#define OBJECTS 4
+#define OBJECTS 5
+
+static uint64_t *
+cache_of(uint32_t lcore)
+{
+	return slab_at(pool, pool->caches_id + lcore * pool->cache_units);
+}
 
 static void
 share_lcores(void)
@@ -25,8 +31,8 @@ share_lcores(void)
 	model_share(&none->busy, MODEL_COUNT);
 	model_share(&none->fail_run, MODEL_COUNT);
 	model_share(&pool->lcores_open, MODEL_ATOMIC);
-	for (i = 0; i < pool->lcore_magazines; i++)
-		share_magazine(pool->lcore_magazines_id + i * pool->magazine_units);
+	for (i = 0; i < LCORES * pool->cache; i++)
+		model_share(cache_of(i / pool->cache) + i % pool->cache, MODEL_PLAIN);
 	for (i = 0; i < pool->depot; i++)
 		share_magazine(slab_node_at(pool, 0)->first + i * pool->magazine_units);
 	share_depot();
@@ -39,7 +45,7 @@ static void
 make(uint32_t objects, uint32_t depot, uint32_t lcore)
 {
 	struct slab_conf conf = { .objects = objects, .stride = OBJECT, .align = OBJECT,
-		.lcores = LCORES, .lcore_cache = true, .magazine = 1, .depot = depot };
+		.lcores = LCORES, .lcore_cache = true, .magazine = 2, .depot = depot };
 	void *obj;
 	uint32_t i;
 
@@ -51,19 +57,12 @@ make(uint32_t objects, uint32_t depot, uint32_t lcore)
 	share_lcores();
 }
 
-/*
- * The magazines that lcore 0 began with are full and in the depot, it has two others by now: so
- * that whoever gives it the first ones again gives them a second holder.
- */
+/* Lcore 0 has been full: two objects are in the depot, the others in its cache. */
 static void
 setup_take(void)
 {
-	const struct slab_lcore *lc;
-
 	make(OBJECTS, 2, 0);
-	lc = slab_lcore_at(pool, 0);
-	model_assert(slab_load_relaxed(&lc->loaded) >= slab_node_at(pool, 0)->first);
-	model_assert(slab_load_relaxed(&lc->previous) >= slab_node_at(pool, 0)->first);
+	model_assert(slab_load_relaxed(&slab_lcore_at(pool, 0)->len) == OBJECTS - 2);
 }
 
 /* No lcore has a cache yet, and there is no depot: who starves has to take. */
@@ -93,7 +92,7 @@ put(uint32_t lcore, void *const *objs, unsigned int n)
 static void
 get_and_put(uint32_t lcore, unsigned int n)
 {
-	void *objs[2];
+	void *objs[4];
 
 	if (slab_get(pool, lcore, objs, n) != 0)
 		return;
@@ -120,8 +119,8 @@ thread_take(unsigned int i)
 		take_and_put();
 		take_and_put();
 	} else {
-		get_and_put(0, 1 + model_rand(2));
-		get_and_put(0, 1 + model_rand(2));
+		get_and_put(0, 1 + model_rand(4));
+		get_and_put(0, 1 + model_rand(4));
 	}
 }
 

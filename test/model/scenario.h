@@ -90,8 +90,8 @@ share_lcore(uint32_t lcore)
 {
 	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
 
-	model_share(&lc->loaded, MODEL_ATOMIC);
-	model_share(&lc->previous, MODEL_ATOMIC);
+	model_share(&lc->offsets, MODEL_ATOMIC);
+	model_share(&lc->len, MODEL_ATOMIC);
 	model_share(&lc->busy, MODEL_ATOMIC);
 	model_share(&lc->shut, MODEL_ATOMIC);
 	model_share(&lc->fail_run, MODEL_COUNT);
