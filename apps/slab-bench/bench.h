@@ -11,6 +11,7 @@
  *     patterns.c   what is done with objects       measure.c       one case from start to figures
  *     loops.c, pipeline.c, trace.c   the loops     work.c, crew.c  lcores that run them
  *     pools.c, arena.c, reset.c      the pools     count.c, visits.c, clock.c   the counting
+ *     create.c     making pools
  */
 
 #ifndef BENCH_H
@@ -284,8 +285,15 @@ int bench_measure_counts(struct bench_case *c);
 struct bench_state;
 
 void bench_run(struct bench_state *state, struct bench_case *c);
+/* Ends the benchmark with the last error line, and the program with a status that is not 0. */
+void bench_run_fail(struct bench_state *state);
 bool bench_run_failed(void);
 int bench_table(void);
+
+/* create.c */
+
+/* A benchmark of its own, which has no pattern. */
+void bench_create_register(const char *ops);
 
 /* trace.c */
 

@@ -271,5 +271,8 @@ bench_cases_register(void)
 		for (unsigned int j = 0; j < RTE_DIM(drivers); j++)
 			add_pools(&drivers[j], (struct bench_case){
 				.pattern = &bench_patterns[i], .ops = drivers[j].name });
+	for (unsigned int j = 0; j < RTE_DIM(drivers); j++)
+		if (!bench_driver_is_array(drivers[j].name) && bench_pool_has_driver(drivers[j].name))
+			bench_create_register(drivers[j].name);
 	say_what_is_left_out();
 }

@@ -18,8 +18,8 @@ bench_run_failed(void)
 	return any_failed;
 }
 
-static void
-fail(struct bench_state *state)
+void
+bench_run_fail(struct bench_state *state)
 {
 	any_failed = true;
 	bench_state_fail(state, bench_last_error());
@@ -72,13 +72,13 @@ bench_run(struct bench_state *state, struct bench_case *c)
 	int ret = 0;
 
 	if ((!c->counts.done && bench_measure_counts(c) < 0) || bench_measure_begin(c) < 0) {
-		fail(state);
+		bench_run_fail(state);
 		return;
 	}
 	while (ret == 0 && bench_state_keep_running(state, batch))
 		ret = bench_measure_run(c, batch);
 	if (bench_measure_end(c, &result) < 0)
-		fail(state);
+		bench_run_fail(state);
 	else
 		report(state, c, &result);
 }

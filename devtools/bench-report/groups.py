@@ -35,6 +35,7 @@ GROUPS = (
     ('oversubscribed', 9, 'oversubscribed/[a-z_]+/cache:(0|512)/n:32'),
     ('bulk', 15, f'(reuse|fallback)/(slab|ring_mp_mc)/cache:0/{any_of(KERNEL_SIZES)}/size:256'),
     ('sizes', 15, 'reuse/[a-z_]+/cache:0/n:32/size:256(/objects:[0-9]+)?'),
+    ('create', 9, 'create/[a-z_]+/size:256/objects:262144'),
     ('testpmd', 5),
 )
 

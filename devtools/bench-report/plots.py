@@ -66,6 +66,8 @@ PLOTS = (
             'cycles_per_obj',
             [(f'{size} objects', f'reuse/{{}}/cache:0/n:32/size:256{part}') for size, part in
              (('1,024', '/objects:1024'), ('16,384', ''), ('1,048,576', '/objects:1048576'))]),
+    by_case('create', 'create', 'a pool of 262,144 objects is made', CYCLES, 'cycles_per_obj',
+            [('', 'create/{}/size:256/objects:262144')]),
     by_case('testpmd', 'testpmd', 'testpmd, io forwarding over net_null',
             'million packets a second', 'Mpps',
             [(f'cache {c}', f'testpmd/{{}}/cache:{c}') for c in (0, 256)]),

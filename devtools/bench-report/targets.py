@@ -103,6 +103,12 @@ def bulk():
                  [pair(f'{name}1048576', f'{name}1024')], True, 1.1)
 
 
+def create():
+    name = 'create/{}/size:256/objects:262144'
+    yield Target('a pool of 262,144 objects is made: time, of ring_mp_mc', 'create',
+                 [pair(name.format('slab'), name.format('ring_mp_mc'))], True, 1.1)
+
+
 def label(above, below):
     if below is None:
         return above[0]
@@ -128,5 +134,6 @@ def judge(target, results):
 
 def judge_all(done):
     return [judge(target, done[target.group])
-            for kind in (reuse, shared, pipeline, oversubscribed, scatter, testpmd, bulk)
+            for kind in (reuse, shared, pipeline, oversubscribed, scatter, testpmd, bulk,
+                         create)
             for target in kind()]
