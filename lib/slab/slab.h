@@ -79,14 +79,18 @@ struct slab_conf {
 	uint32_t lcores;           /**< Lcore numbers are below this. */
 	uint32_t active_lcores;    /**< Lcores expected to work; 0: one. */
 	uint32_t nodes;            /**< 1 to SLAB_MAX_NODES; 0: one. */
-	const uint8_t *lcore_node; /**< Node of each lcore; NULL: all on node 0. */
+	const uint8_t *lcore_node; /**< Node of each lcore; NULL or any that is not below
+				    *   nodes: node 0. */
+	const uint8_t *node_number; /**< What the operating system calls each node, for threads that
+				    *   are no lcores; NULL: node i is i. */
 	bool lcore_cache;          /**< Give each lcore a cache of two magazines' worth, if
 				    *   slab_lcore_cache_possible() and the pool has at least 64
 				    *   objects for each active lcore, or magazine is set. */
 	bool stats;                /**< Count what each lcore does. */
 	uint32_t magazine;         /**< Objects in a magazine, 1 to SLAB_MAX_MAGAZINE; 0: choose. */
 	uint32_t depot;            /**< Magazines that each node's depot holds; SLAB_AUTO. */
-	uint32_t min_partial;      /**< Partial slabs that a node keeps from others; SLAB_AUTO. */
+	uint32_t min_partial;      /**< Slabs' worth of free objects that a node keeps from the lcores
+				    *   of others as long as those find any elsewhere; SLAB_AUTO. */
 };
 
 /** Objects that lie in a row. */
@@ -96,7 +100,7 @@ struct slab_range {
 	uint32_t per_page; /**< Objects in a page where none may cross a page; 0: no pages. */
 	size_t page;       /**< Bytes from the first object in a page to the first in the next: a
 			    *   power of two; ignored where per_page is 0. */
-	uint32_t node;     /**< Node of the memory, below slab_conf.nodes. */
+	uint32_t node;     /**< Node of the memory; node 0 where it is not below slab_conf.nodes. */
 };
 
 /** What one lcore did since the pool was made; objects unless said otherwise. */
@@ -110,6 +114,8 @@ struct slab_stats {
 	uint64_t depot_puts;  /**< Magazines taken from a depot for their room. */
 	uint64_t slab_gets;   /**< Slabs emptied into a get. */
 	uint64_t slab_puts;   /**< Times that objects went to slabs because the depot was full. */
+	uint64_t node_gets;   /**< Times that objects came from another node. */
+	uint64_t node_puts;   /**< Times that objects went home to another node. */
 	uint64_t takes;       /**< Times that objects were taken from another lcore's cache. */
 };
 

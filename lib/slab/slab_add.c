@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include "slab_chunk.h"
+#include "slab_node.h"
 #include "slab_slab.h"
 
 /* How objects come into a pool: a record, numbers, and bits in slabs, in this order. */
@@ -37,18 +37,20 @@ record_range(struct slab_pool *pool, const struct slab_range *range, uint32_t *n
 		.count = range->count,
 		.per_page = range->per_page == 0 ? UINT32_MAX : range->per_page,
 		.page_shift = range->per_page == 0 ? 63 : log2_of(range->page),
-		.node = (uint8_t)range->node,
+		.node = (uint8_t)slab_known_node(pool, range->node),
 	};
 
 	*number = wanted.first = next_number(pool, last, wanted.node);
 	if (last != NULL && slab_chunk_continues(pool, last, &wanted)) {
 		slab_add_relaxed(&last->count, range->count);
+		slab_node_cover(pool, last);
 		return nr - 1;
 	}
 	chunk = slab_chunk_at(pool, nr);
 	*chunk = wanted;
 	slab_store_relaxed(&pool->nr_chunks, nr + 1);
 	slab_chunk_insert(pool, nr);
+	slab_node_cover(pool, chunk);
 	return nr;
 }
 

@@ -80,12 +80,24 @@ slab_chunk_insert(struct slab_pool *pool, uint32_t record)
 	}
 }
 
+const struct slab_chunk *
+slab_chunk_below(const struct slab_pool *pool, const void *what)
+{
+	slab_atomic32 *links[SLAB_CHUNK_LEVELS];
+
+	return descend((struct slab_pool *)(uintptr_t)pool, slab_distance(pool, what), links);
+}
+
+uint64_t
+slab_chunk_end(const struct slab_pool *pool, const struct slab_chunk *chunk)
+{
+	return place(pool, chunk, slab_load_relaxed(&chunk->count));
+}
+
 uint32_t
 slab_chunk_number(const struct slab_pool *pool, const void *obj)
 {
-	slab_atomic32 *links[SLAB_CHUNK_LEVELS];
-	const struct slab_chunk *chunk =
-		descend((struct slab_pool *)(uintptr_t)pool, slab_distance(pool, obj), links);
+	const struct slab_chunk *chunk = slab_chunk_below(pool, obj);
 	uint64_t off, page, in_page;
 
 	if (chunk == NULL)
@@ -148,5 +160,5 @@ slab_chunk_continues(const struct slab_pool *pool, const struct slab_chunk *chun
 {
 	return chunk->node == range->node && chunk->per_page == range->per_page &&
 		chunk->page_shift == range->page_shift &&
-		place(pool, chunk, slab_load_relaxed(&chunk->count)) == range->base;
+		slab_chunk_end(pool, chunk) == range->base;
 }

@@ -39,6 +39,14 @@ bool
 slab_chunk_continues(const struct slab_pool *pool, const struct slab_chunk *chunk,
 	const struct slab_chunk *range);
 
+/* The last chunk that begins at this address or below; NULL if none does. Thread-safe. */
+const struct slab_chunk *
+slab_chunk_below(const struct slab_pool *pool, const void *what);
+
+/* Where the object after the chunk's last would lie, as bytes from the start of the pool. */
+uint64_t
+slab_chunk_end(const struct slab_pool *pool, const struct slab_chunk *chunk);
+
 /* Let a complete record be found by address. One thread at a time; look-ups may run. */
 void
 slab_chunk_insert(struct slab_pool *pool, uint32_t record);

@@ -21,7 +21,9 @@ slab_depot_get_objects(struct slab_pool *pool, uint32_t node)
 	struct slab_node *here = slab_node_at(pool, node);
 	uint32_t id = slab_list_pop(pool, &here->partial);
 
-	return id != 0 ? id : slab_list_pop(pool, &here->full);
+	if (id == 0 && (id = slab_list_pop(pool, &here->full)) != 0)
+		slab_sub_relaxed(&here->nr_full, 1);
+	return id;
 }
 
 uint32_t
@@ -30,9 +32,11 @@ slab_depot_get_room(struct slab_pool *pool, uint32_t node)
 	struct slab_node *here = slab_node_at(pool, node);
 	uint32_t id = slab_list_pop(pool, &here->partial);
 
-	if (id == 0)
-		id = slab_list_pop(pool, &here->empty);
-	return id != 0 ? id : fresh(pool, here);
+	/* A racy count: some threads at once may pass the limit by one each. */
+	if (id == 0 && slab_load_relaxed(&here->nr_full) < slab_load_relaxed(&pool->depot_most))
+		if ((id = slab_list_pop(pool, &here->empty)) == 0)
+			id = fresh(pool, here);
+	return id;
 }
 
 void
@@ -42,6 +46,8 @@ slab_depot_park(struct slab_pool *pool, uint32_t node, uint32_t magazine)
 	const struct slab_magazine *m = slab_at(pool, magazine);
 	uint32_t len = slab_load_relaxed(&m->len);
 
+	if (len == pool->magazine)
+		slab_add_relaxed(&here->nr_full, 1);
 	slab_list_push(pool, len == 0 ? &here->empty :
 		len == pool->magazine ? &here->full : &here->partial, magazine);
 }

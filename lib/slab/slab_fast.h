@@ -52,7 +52,7 @@ slab_put_cached_owner(struct slab_pool *pool, struct slab_lcore *lc, void *const
 	unsigned int n)
 {
 	if (slab_lcore_enter_owner(lc) != SLAB_SHUT_NOT ||
-			n > pool->cache - slab_load_relaxed(&lc->len) ||
+			(uint64_t)slab_load_relaxed(&lc->len) + n > pool->put_cache ||
 			!slab_lcore_push_owner(pool, lc, objs, n))
 		return false;
 	slab_count_put_owner(pool, lc, n);

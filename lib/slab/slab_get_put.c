@@ -5,6 +5,7 @@
 
 #include "slab_depot.h"
 #include "slab_fast.h"
+#include "slab_node.h"
 #include "slab_slab.h"
 
 /*
@@ -17,22 +18,25 @@
  * the caches of others in slab_lcore.h. All else here touches what the caller holds (I2).
  */
 
+/* Objects that are sorted by node at a time. */
+#define SORTED 256
+
 /*
- * Objects to the depot of the lcore's node: returns how many, at least 1, or -1 when there is no
- * room, or no code for one of them. Words as in slab_magazine_push_owner().
+ * Objects to the depot of a node: returns how many, at least 1, or -1 when there is no room, or no
+ * code for one of them. Words as in slab_magazine_push_owner().
  */
 static int
-put_to_depot(struct slab_pool *pool, struct slab_lcore *lc, const void *words, unsigned int n,
-	uintptr_t base)
+put_to_depot(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, const void *words,
+	unsigned int n, uintptr_t base)
 {
-	uint32_t id = slab_depot_get_room(pool, lc->node);
+	uint32_t id = slab_depot_get_room(pool, node);
 	int k;
 
 	if (id == 0)
 		return -1;
 	slab_count_owner(pool, &lc->counters.depot_puts, 1);
 	k = slab_magazine_push_owner(pool, id, words, n, base);
-	slab_depot_park(pool, lc->node, id);
+	slab_depot_park(pool, node, id);
 	return k;
 }
 
@@ -56,7 +60,7 @@ static void
 make_room(struct slab_pool *pool, struct slab_lcore *lc)
 {
 	uint64_t *offsets = slab_lcore_offsets(pool, lc);
-	int k = put_to_depot(pool, lc, offsets, pool->magazine, 0);
+	int k = put_to_depot(pool, lc, lc->node, offsets, pool->magazine, 0);
 
 	if (k < 0) {
 		k = (int)pool->magazine;
@@ -81,20 +85,104 @@ put_to_cache(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, u
 	return slab_lcore_push_owner(pool, lc, objs, n) ? (int)n : -1;
 }
 
-/* A magazine's worth goes past the cache. What finds no place in a magazine goes to its slabs. */
-static __attribute__((noinline)) void
-put_slow(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
+/*
+ * Objects of one node. The cache takes those of the lcore's own, but a magazine's worth goes past
+ * it. What finds no place in a magazine goes to its slabs.
+ */
+static void
+put_to_node(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, void *const *objs,
+	unsigned int n)
 {
+	bool cached = slab_lcore_has_cache(lc) && node == lc->node;
 	int k;
 
+	slab_count_owner(pool, &lc->counters.node_puts, node != lc->node);
 	for (; n != 0; objs += k, n -= (unsigned int)k) {
-		k = slab_lcore_has_cache(lc) && n < pool->magazine ? put_to_cache(pool, lc, objs, n) :
-			put_to_depot(pool, lc, objs, n, slab_base(pool));
+		k = cached && n < pool->magazine ? put_to_cache(pool, lc, objs, n) :
+			put_to_depot(pool, lc, node, objs, n, slab_base(pool));
 		if (k < 0) {
 			slab_count_owner(pool, &lc->counters.slab_puts, 1);
 			slab_slabs_put(pool, objs, n);
 			return;
 		}
+	}
+}
+
+/* Aliens of one node stay with the lcore until it has a magazine of them. */
+static void
+keep_aliens(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
+{
+	uint32_t aliens = slab_load_relaxed(&lc->aliens);
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		slab_lcore_aliens(pool, lc)[aliens + i] = (uintptr_t)objs[i] - slab_base(pool);
+	slab_store_relaxed(&lc->aliens, aliens + n);
+}
+
+static void
+put_same(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, void *const *objs,
+	unsigned int n, bool keep)
+{
+	if (keep && node != lc->node && n <= pool->magazine - slab_load_relaxed(&lc->aliens))
+		keep_aliens(pool, lc, objs, n);
+	else
+		put_to_node(pool, lc, node, objs, n);
+}
+
+/* Objects of any node; at most SORTED of them. */
+static void
+put_sorted(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n,
+	bool keep)
+{
+	void *same[SORTED];
+	uint8_t nodes[SORTED];
+	unsigned int i, k;
+	uint32_t found = 0, node;
+
+	for (i = 0; i < n; i++) {
+		nodes[i] = (uint8_t)slab_node_of(pool, objs[i], lc->node);
+		found |= UINT32_C(1) << nodes[i];
+	}
+	if ((found & (found - 1)) == 0) {
+		put_same(pool, lc, nodes[0], objs, n, keep);
+		return;
+	}
+	for (; found != 0; found &= found - 1) {
+		node = (uint32_t)__builtin_ctz(found);
+		for (i = k = 0; i < n; i++)
+			if (nodes[i] == node)
+				same[k++] = objs[i];
+		put_same(pool, lc, node, same, k, keep);
+	}
+}
+
+/* All aliens of the lcore go home. */
+static void
+send_home(struct slab_pool *pool, struct slab_lcore *lc)
+{
+	void *objs[SORTED];
+	unsigned int n;
+
+	while ((n = slab_lcore_pop_aliens_owner(pool, lc, objs, SORTED)) != 0)
+		put_sorted(pool, lc, objs, n, false);
+}
+
+static __attribute__((noinline)) void
+put_slow(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
+{
+	bool keep = slab_lcore_has_cache(lc);
+	unsigned int k;
+
+	if (pool->nodes == 1) {
+		put_to_node(pool, lc, 0, objs, n);
+		return;
+	}
+	for (; n != 0; objs += k, n -= k) {
+		k = n < SORTED ? n : SORTED;
+		if (slab_load_relaxed(&lc->aliens) + k > pool->magazine)
+			send_home(pool, lc);
+		put_sorted(pool, lc, objs, k, keep);
 	}
 }
 
@@ -110,14 +198,14 @@ get_from_cache(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsig
 }
 
 /*
- * A magazine that has more than what is wanted goes into the cache, if there is one: it is empty,
- * or else nobody would ask the depot. A second step takes the objects from there.
+ * A magazine of the lcore's node that has more than what is wanted goes into the cache, if there is
+ * one: it is empty, or else nobody would ask the depot. A second step takes the objects from there.
  */
 static unsigned int
 get_from_depot(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, void **objs,
 	unsigned int max)
 {
-	bool through_cache = slab_lcore_has_cache(lc) && max < pool->magazine;
+	bool through_cache = slab_lcore_has_cache(lc) && node == lc->node && max < pool->magazine;
 	uint32_t id = slab_depot_get_objects(pool, node);
 	unsigned int n;
 
@@ -147,41 +235,50 @@ share_out(struct slab_pool *pool, struct slab_lcore *lc, void *const *at_hand, u
 }
 
 static unsigned int
-get_from_slabs(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, uint32_t floor,
-	void **objs, unsigned int max)
+get_from_slabs(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, void **objs,
+	unsigned int max)
 {
 	void *slab[SLAB_OBJECTS];
-	unsigned int k = slab_slabs_get(pool, node, floor, slab, SLAB_OBJECTS);
+	unsigned int k = slab_slabs_get(pool, node, slab);
 
 	slab_count_owner(pool, &lc->counters.slab_gets, k != 0);
 	return share_out(pool, lc, slab, k, objs, max);
 }
 
 static unsigned int
-get_from_node(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, uint32_t floor,
-	void **objs, unsigned int max)
+get_from_node(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, void **objs,
+	unsigned int max)
 {
 	unsigned int n = get_from_depot(pool, lc, node, objs, max);
 
-	return n != 0 ? n : get_from_slabs(pool, lc, node, floor, objs, max);
+	return n != 0 ? n : get_from_slabs(pool, lc, node, objs, max);
 }
 
-/* Other nodes keep min_partial slabs for themselves at first; the second time they give all. */
+/* Racy counts, only a preference; a partial slab counts as a whole one. */
+static bool
+can_spare(const struct slab_pool *pool, uint32_t node)
+{
+	const struct slab_node *there = slab_node_at(pool, node);
+	uint64_t free = (uint64_t)slab_load_relaxed(&there->nr_partial) * SLAB_OBJECTS +
+		(uint64_t)slab_load_relaxed(&there->nr_full) * pool->magazine;
+
+	return free > (uint64_t)slab_load_relaxed(&pool->min_partial) * SLAB_OBJECTS;
+}
+
+/* Aliens at hand; then what other nodes can spare; then what they keep for their own lcores. */
 static unsigned int
 get_from_others(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
 {
-	uint32_t i, node, floor;
-	unsigned int n;
+	unsigned int n = slab_lcore_pop_aliens_owner(pool, lc, objs, max);
+	uint32_t i, node;
 
-	for (i = 1; i < 2 * pool->nodes; i++) {
+	for (i = 1; n == 0 && i < 2 * pool->nodes; i++) {
 		node = (lc->node + i) % pool->nodes;
-		floor = i < pool->nodes ?
-			slab_load_relaxed(&slab_node_at(pool, node)->min_partial) : 0;
-		n = get_from_node(pool, lc, node, floor, objs, max);
-		if (n != 0)
-			return n;
+		if (i > pool->nodes || can_spare(pool, node))
+			n = get_from_node(pool, lc, node, objs, max);
 	}
-	return 0;
+	slab_count_owner(pool, &lc->counters.node_gets, n != 0);
+	return n;
 }
 
 /* One take moves a slab's worth at most, so that lcores that starve do not rob each other. */
@@ -209,8 +306,8 @@ get_nearest(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned
 	unsigned int n = get_from_cache(pool, lc, objs, max);
 
 	if (n == 0)
-		n = get_from_node(pool, lc, lc->node, 0, objs, max);
-	if (n == 0)
+		n = get_from_node(pool, lc, lc->node, objs, max);
+	if (n == 0 && pool->nodes > 1)
 		n = get_from_others(pool, lc, objs, max);
 	return n != 0 ? n : get_from_lcores(pool, lc, objs, max);
 }
@@ -259,16 +356,15 @@ count_fail(struct slab_pool *pool, struct slab_lcore *lc)
 static __attribute__((noinline)) struct slab_lcore *
 lcore_slow(struct slab_pool *pool, struct slab_lcore *lc)
 {
-	struct slab_lcore *none = slab_lcore_at(pool, SLAB_NO_LCORE);
 	enum slab_shut shut = slab_lcore_enter_owner(lc);
 
 	if (shut == SLAB_SHUT_TAKEN) {
 		slab_lcore_leave_owner(lc);
-		return none;
+		return slab_no_lcore_at(pool, lc->node);
 	}
-	if (shut == SLAB_SHUT_NEW && pool->caches_id != 0 && lc != none)
+	if (shut == SLAB_SHUT_NEW && pool->caches_id != 0 && lc < slab_no_lcore_at(pool, 0))
 		slab_lcore_open_owner(pool, lc);
-	return lc;
+	return slab_lcore_here(pool, lc);
 }
 
 int

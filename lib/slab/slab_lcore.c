@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <linux/membarrier.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -56,6 +57,49 @@ is_idle(struct slab_lcore *lc)
 	return false;
 }
 
+struct slab_lcore *
+slab_lcore_here(const struct slab_pool *pool, struct slab_lcore *lc)
+{
+	unsigned int number;
+	uint32_t i;
+
+	if (lc < slab_no_lcore_at(pool, 0))
+		return lc;
+	/* One that moves at this moment is served all the same. */
+	if (pool->nodes > 1 && getcpu(NULL, &number) == 0)
+		for (i = 0; i < pool->nodes; i++)
+			if (slab_node_at(pool, i)->number == number)
+				return slab_no_lcore_at(pool, i);
+	return slab_no_lcore_at(pool, 0);
+}
+
+unsigned int
+slab_lcore_pop_aliens_owner(const struct slab_pool *pool, struct slab_lcore *lc, void **objs,
+	unsigned int max)
+{
+	uint32_t aliens = slab_load_relaxed(&lc->aliens);
+	unsigned int n = max < aliens ? max : aliens, i;
+
+	for (i = 0; i < n; i++)
+		objs[i] = (void *)(slab_base(pool) +
+			(uintptr_t)slab_lcore_aliens(pool, lc)[aliens - n + i]);
+	slab_store_relaxed(&lc->aliens, aliens - n);
+	return n;
+}
+
+/* The holder only (I2). */
+static unsigned int
+take_some(const struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
+{
+	uint32_t len = slab_load_relaxed(&lc->len);
+	unsigned int n = max < len ? max : len;
+
+	if (n == 0)
+		return slab_lcore_pop_aliens_owner(pool, lc, objs, max);
+	slab_lcore_pop_owner(pool, lc, objs, n);
+	return n;
+}
+
 unsigned int
 slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
 {
@@ -63,16 +107,13 @@ slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsi
 	unsigned int n = 0;
 
 	/* A glance without a claim: what it misses is on its way somewhere anyhow. */
-	if (slab_load_relaxed(&lc->len) == 0)
+	if (slab_load_relaxed(&lc->len) == 0 && slab_load_relaxed(&lc->aliens) == 0)
 		return 0;
 	if (!slab_claim_acquire(&lc->shut, &open, SLAB_SHUT_TAKEN))
 		return 0;
 	membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
-	if (is_idle(lc)) {
-		n = slab_load_relaxed(&lc->len);
-		n = n < max ? n : max;
-		slab_lcore_pop_owner(pool, lc, objs, n);
-	}
+	if (is_idle(lc))
+		n = take_some(pool, lc, objs, max);
 	slab_store_release(&lc->shut, SLAB_SHUT_NOT);
 	return n;
 }

@@ -47,6 +47,10 @@ slab_lcore_leave_owner(struct slab_lcore *lc)
 void
 slab_lcore_open_owner(struct slab_pool *pool, struct slab_lcore *lc);
 
+/* The lcore itself, or for threads that are none the one of the node where this thread runs. */
+struct slab_lcore *
+slab_lcore_here(const struct slab_pool *pool, struct slab_lcore *lc);
+
 static inline bool
 slab_lcore_has_cache(const struct slab_lcore *lc)
 {
@@ -58,6 +62,13 @@ static inline uint64_t *
 slab_lcore_offsets(const struct slab_pool *pool, const struct slab_lcore *lc)
 {
 	return slab_at(pool, slab_load_relaxed(&lc->offsets));
+}
+
+/* Its aliens, where the pool has several nodes. */
+static inline uint64_t *
+slab_lcore_aliens(const struct slab_pool *pool, const struct slab_lcore *lc)
+{
+	return slab_lcore_offsets(pool, lc) + pool->cache;
 }
 
 /* Take n objects that the cache has. The holder only (I2). */
@@ -105,5 +116,10 @@ slab_lcore_push_owner(const struct slab_pool *pool, struct slab_lcore *lc, void 
  */
 unsigned int
 slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max);
+
+/* Take up to max of the lcore's own aliens. The holder only (I2). */
+unsigned int
+slab_lcore_pop_aliens_owner(const struct slab_pool *pool, struct slab_lcore *lc, void **objs,
+	unsigned int max);
 
 #endif /* SLAB_LCORE_H */

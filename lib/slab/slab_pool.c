@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "slab_types.h"
+#include "slab_lcore.h"
 
 /* Objects in the smallest magazine that a pool gets unasked: one line of codes. */
 #define SLAB_LEAST_MAGAZINE 16
@@ -83,9 +83,10 @@ lay_out(const struct slab_conf *conf, struct layout *at)
 	at->nr_slabs = (conf->objects + SLAB_OBJECTS - 1) / SLAB_OBJECTS + 4 * (at->nodes - 1);
 	at->magazine_units = (uint32_t)units(sizeof(struct slab_magazine) +
 		at->magazine * sizeof(uint32_t));
-	at->cache_units = (uint32_t)units(SLAB_LCORE_MAGAZINES * at->magazine * sizeof(uint64_t));
+	at->cache_units = (uint32_t)units((SLAB_LCORE_MAGAZINES + (at->nodes > 1)) *
+		at->magazine * sizeof(uint64_t));
 	at->nodes_id = units(sizeof(struct slab_pool)) +
-		units((conf->lcores + UINT64_C(1)) * sizeof(struct slab_lcore));
+		units(((uint64_t)conf->lcores + at->nodes) * sizeof(struct slab_lcore));
 	at->slabs_id = at->nodes_id + units(at->nodes * sizeof(struct slab_node));
 	at->chunks_id = at->slabs_id + units(at->nr_slabs * sizeof(struct slab_slab));
 	at->caches_id = at->chunks_id + units(SLAB_FIRST_ROOM * sizeof(struct slab_chunk));
@@ -124,8 +125,7 @@ init_nodes(struct slab_pool *pool, const struct slab_conf *conf, const struct la
 	for (i = 0; i < pool->nodes; i++) {
 		node = slab_node_at(pool, i);
 		node->first = (uint32_t)at->depots_id + i * pool->depot * pool->magazine_units;
-		slab_store_relaxed(&node->min_partial, conf->min_partial == SLAB_AUTO ?
-			default_min_partial(conf->stride) : conf->min_partial);
+		node->number = conf->node_number != NULL ? conf->node_number[i] : (uint8_t)i;
 	}
 }
 
@@ -135,11 +135,13 @@ init_lcores(struct slab_pool *pool, const struct slab_conf *conf)
 	struct slab_lcore *lc;
 	uint32_t i;
 
-	for (i = 0; i <= pool->lcores; i++) {
-		lc = slab_lcore_at(pool, i);
+	for (i = 0; i < pool->lcores + pool->nodes; i++) {
+		lc = slab_lcore_at(pool, 0) + i;
 		slab_store_relaxed(&lc->shut, SLAB_SHUT_NEW);
-		if (conf->lcore_node != NULL && i < pool->lcores)
-			lc->node = conf->lcore_node[i] % pool->nodes;
+		if (i >= pool->lcores)
+			lc->node = i - pool->lcores;
+		else if (conf->lcore_node != NULL)
+			lc->node = slab_known_node(pool, conf->lcore_node[i]);
 	}
 }
 
@@ -153,6 +155,7 @@ slab_pool_init(void *mem, const struct slab_conf *conf)
 		return NULL;
 	pool->magazine = at.magazine;
 	pool->cache = SLAB_LCORE_MAGAZINES * at.magazine;
+	pool->put_cache = at.nodes == 1 ? pool->cache : 0;
 	pool->lcores = conf->lcores;
 	pool->nodes = at.nodes;
 	pool->shift = (uint8_t)__builtin_ctz(conf->align);
@@ -165,6 +168,9 @@ slab_pool_init(void *mem, const struct slab_conf *conf)
 	pool->magazine_units = at.magazine_units;
 	pool->nodes_id = (uint32_t)at.nodes_id;
 	pool->slabs_id = (uint32_t)at.slabs_id;
+	slab_store_relaxed(&pool->depot_most, at.depot);
+	slab_store_relaxed(&pool->min_partial, conf->min_partial == SLAB_AUTO ?
+		default_min_partial(conf->stride) : conf->min_partial);
 	pool->caches_id = at.caches == 0 ? 0 : (uint32_t)at.caches_id;
 	pool->cache_units = at.cache_units;
 	pool->rooms[0] = at.chunks_id << SLAB_UNIT_SHIFT;
@@ -209,26 +215,37 @@ slab_pool_faults(const struct slab_pool *pool)
 uint64_t
 slab_pool_fail_run(const struct slab_pool *pool, uint32_t lcore)
 {
-	return slab_load_relaxed(&slab_lcore_at(pool, lcore)->fail_run);
+	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
+
+	return slab_load_relaxed(&slab_lcore_here(pool, lc)->fail_run);
+}
+
+static void
+add_stats(const struct slab_counters *c, struct slab_stats *stats)
+{
+	stats->get_bulks += slab_load_relaxed(&c->get_bulks);
+	stats->get_objs += slab_load_relaxed(&c->get_objs);
+	stats->get_fails += slab_load_relaxed(&c->get_fails);
+	stats->put_bulks += slab_load_relaxed(&c->put_bulks);
+	stats->put_objs += slab_load_relaxed(&c->put_objs);
+	stats->depot_gets += slab_load_relaxed(&c->depot_gets);
+	stats->depot_puts += slab_load_relaxed(&c->depot_puts);
+	stats->slab_gets += slab_load_relaxed(&c->slab_gets);
+	stats->slab_puts += slab_load_relaxed(&c->slab_puts);
+	stats->node_gets += slab_load_relaxed(&c->node_gets);
+	stats->node_puts += slab_load_relaxed(&c->node_puts);
+	stats->takes += slab_load_relaxed(&c->takes);
 }
 
 void
 slab_pool_stats(const struct slab_pool *pool, uint32_t lcore, struct slab_stats *stats)
 {
-	const struct slab_counters *c = &slab_lcore_at(pool, lcore)->counters;
+	const struct slab_lcore *lc = slab_lcore_at(pool, lcore);
+	uint32_t n = lcore < pool->lcores ? 1 : pool->nodes;
 
-	*stats = (struct slab_stats){
-		.get_bulks = slab_load_relaxed(&c->get_bulks),
-		.get_objs = slab_load_relaxed(&c->get_objs),
-		.get_fails = slab_load_relaxed(&c->get_fails),
-		.put_bulks = slab_load_relaxed(&c->put_bulks),
-		.put_objs = slab_load_relaxed(&c->put_objs),
-		.depot_gets = slab_load_relaxed(&c->depot_gets),
-		.depot_puts = slab_load_relaxed(&c->depot_puts),
-		.slab_gets = slab_load_relaxed(&c->slab_gets),
-		.slab_puts = slab_load_relaxed(&c->slab_puts),
-		.takes = slab_load_relaxed(&c->takes),
-	};
+	*stats = (struct slab_stats){ 0 };
+	for (; n != 0; n--)
+		add_stats(&lc++->counters, stats);
 }
 
 /* Objects in a row of magazines. */
@@ -253,7 +270,8 @@ count_caches(const struct slab_pool *pool)
 	uint64_t sum = 0;
 
 	for (i = 0; i < open; i++)
-		sum += slab_load_relaxed(&slab_lcore_at(pool, i)->len);
+		sum += slab_load_relaxed(&slab_lcore_at(pool, i)->len) +
+			slab_load_relaxed(&slab_lcore_at(pool, i)->aliens);
 	return sum;
 }
 

@@ -48,38 +48,15 @@ slab_slab_put(struct slab_pool *pool, uint32_t slab, uint64_t bits)
 	return old & bits;
 }
 
-/* The lowest max bits that are set. */
-static uint64_t
-lowest(uint64_t bits, unsigned int max)
-{
-	uint64_t rest = bits;
-
-	while (rest != 0 && max-- > 0)
-		rest &= rest - 1;
-	return bits ^ rest;
-}
-
 unsigned int
-slab_slabs_get(struct slab_pool *pool, uint32_t node, uint32_t floor, void **objs,
-	unsigned int max)
+slab_slabs_get(struct slab_pool *pool, uint32_t node, void **objs)
 {
-	struct slab_node *here = slab_node_at(pool, node);
-	struct slab_slab *at;
-	uint64_t bits, taken;
-	uint32_t slab;
+	struct slab_slab *at = pop(pool, slab_node_at(pool, node));
 
-	/* A racy count, only a preference: the caller comes back with a floor of 0. */
-	if (floor != 0 && slab_load_relaxed(&here->nr_partial) <= floor)
-		return 0;
-	at = pop(pool, here);
 	if (at == NULL)
 		return 0;
-	slab = slab_id(pool, at) - pool->slabs_id;
-	bits = slab_exchange_acq_rel(&at->word, 0);
-	taken = lowest(bits, max);
-	if (taken != bits)
-		slab_slab_put(pool, slab, bits ^ taken);
-	return slab_chunk_expand(pool, slab, taken, objs);
+	return slab_chunk_expand(pool, slab_id(pool, at) - pool->slabs_id,
+		slab_exchange_acq_rel(&at->word, 0), objs);
 }
 
 /* Bits of one burst that wait to be put, by slab: a cache that is mapped directly. */

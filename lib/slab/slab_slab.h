@@ -10,13 +10,11 @@ uint64_t
 slab_slab_put(struct slab_pool *pool, uint32_t slab, uint64_t bits);
 
 /*
- * Take objects out of one partial slab of a node, if the node has more such slabs than floor.
- * Writes up to max addresses, max at least 1; returns how many, 0 if there was no slab.
- * Thread-safe.
+ * Take all objects out of one partial slab of a node: up to SLAB_OBJECTS addresses. Returns how
+ * many, 0 if there was no slab. Thread-safe.
  */
 unsigned int
-slab_slabs_get(struct slab_pool *pool, uint32_t node, uint32_t floor, void **objs,
-	unsigned int max);
+slab_slabs_get(struct slab_pool *pool, uint32_t node, void **objs);
 
 /* Put objects into their slabs; what is none is reported and dropped. Thread-safe. */
 void

@@ -7,11 +7,13 @@
  * All that a pool keeps, in one block:
  *
  *     struct slab_pool
- *     struct slab_lcore      [lcores + 1]    the last one for threads that are no lcores
+ *     struct slab_lcore      [lcores + nodes]    the last ones for threads that are no lcores,
+ *                                                one for those of each node
  *     struct slab_node       [nodes]
  *     struct slab_slab       [slabs]
  *     struct slab_chunk      [SLAB_FIRST_ROOM]
- *     uint64_t               [2 x magazine] for each lcore that may have a cache
+ *     uint64_t               [2 x magazine] for each lcore that may have a cache, and where there
+ *                                           are several nodes [magazine] more for aliens
  *     struct slab_magazine   [nodes x depot]
  *
  * Within the block things are named by their id: bytes from the start of the block, in units of
@@ -22,6 +24,8 @@
  * make a slab, whichever chunks they lie in. Between chunks of different nodes the rest of a slab
  * stays unused.
  *
+ * An alien is an object of another node than the lcore that puts it.
+ *
  * An object's offset is its address less slab_pool.base; its code is the offset in units of the
  * alignment: 32 bits. Caches of lcores hold offsets, since what is put is often got again at once
  * and a conversion would lie in between; magazines hold codes, since those travel from one
@@ -31,7 +35,9 @@
  *
  *     added = free + out
  *     free  = sum over slabs of the bits set in their words + sum over magazines and lcores of len
+ *             + sum over lcores of aliens
  *     nr_partial of a node = slabs on its list = slabs of the node with a word that is not 0
+ *     nr_full of a node = magazines on its depot's list of full ones
  *
  * Invariants that the code relies on:
  *
@@ -90,6 +96,7 @@ struct slab_counters {
 	slab_atomic64 put_bulks, put_objs;
 	slab_atomic64 depot_gets, depot_puts;
 	slab_atomic64 slab_gets, slab_puts;
+	slab_atomic64 node_gets, node_puts;
 	slab_atomic64 takes;
 };
 
@@ -101,8 +108,9 @@ enum slab_shut {
 };
 
 /*
- * Written by its lcore only, all but shut and len, and so on lines of its own. The cache's offsets
- * are the first len that lie at id offsets; the last is the one put last.
+ * Written by its lcore only, all but shut, len and aliens, and so on lines of its own. The cache's
+ * offsets are the first len that lie at id offsets; the last is the one put last. Those of aliens
+ * begin slab_pool.cache further on.
  */
 struct slab_lcore {
 	_Alignas(2 * SLAB_LINE) slab_atomic32 offsets; /* or 0: no cache (yet) */
@@ -110,6 +118,7 @@ struct slab_lcore {
 	slab_atomic32 busy;     /* the lcore is inside an operation */
 	slab_atomic32 shut;     /* enum slab_shut */
 	slab_atomic64 fail_run; /* gets that failed since the last that did not */
+	slab_atomic32 aliens;   /* as len, of aliens */
 	uint32_t node;
 	struct slab_counters counters;
 };
@@ -122,11 +131,15 @@ struct slab_node {
 	_Alignas(SLAB_LINE) slab_atomic64 full;
 	slab_atomic64 partial;
 	slab_atomic64 empty;
-	slab_atomic32 fresh;      /* magazines of this depot that were never used */
+	slab_atomic32 nr_full;
+	slab_atomic32 fresh;      /* magazines of this depot that were used at some time */
 	uint32_t first;           /* id of the depot's first magazine */
 	_Alignas(SLAB_LINE) slab_atomic64 slabs;
 	slab_atomic32 nr_partial;
-	slab_atomic32 min_partial;
+	/* All chunks of the node lie from low to high, as bytes from the pool's start, mod 2^64. */
+	_Alignas(SLAB_LINE) slab_atomic64 low;
+	slab_atomic64 high;
+	uint8_t number;           /* the operating system's */
 };
 
 /*
@@ -150,6 +163,7 @@ struct slab_pool {
 	_Alignas(SLAB_POOL_ALIGN) uint32_t magic;
 	uint32_t magazine;        /* objects in a magazine */
 	uint32_t cache;           /* objects in the cache of an lcore, at most */
+	uint32_t put_cache;       /* the same, or 0 when puts have to look for aliens first */
 	uint32_t lcores;
 	uint64_t base;            /* where offsets count from */
 	uint64_t beyond;          /* bits that no offset with a code has */
@@ -170,6 +184,9 @@ struct slab_pool {
 	slab_atomic32 numbers;    /* numbers given, those that stay unused included */
 	slab_atomic32 nr_chunks;
 	slab_atomic32 lcores_open; /* no lcore from this number on has a cache yet */
+	slab_atomic32 depot_most; /* full magazines that a depot may have at present */
+	slab_atomic32 min_partial;
+	slab_atomic32 mixed;      /* chunks of different nodes lie between one another */
 	slab_atomic64 faults;
 	slab_atomic32 by_base[SLAB_CHUNK_LEVELS]; /* heads of the skip list */
 	uint64_t rooms[SLAB_ROOMS];
@@ -200,7 +217,7 @@ slab_base(const struct slab_pool *pool)
 	return (uintptr_t)pool + (uintptr_t)pool->base;
 }
 
-/* Threads that are no lcores share the last one. */
+/* Threads that are no lcores share one for each node; here the first stands for all of them. */
 static inline struct slab_lcore *
 slab_lcore_at(const struct slab_pool *pool, uint32_t lcore)
 {
@@ -209,10 +226,23 @@ slab_lcore_at(const struct slab_pool *pool, uint32_t lcore)
 	return __builtin_expect(lcore < pool->lcores, 1) ? &lcores[lcore] : &lcores[pool->lcores];
 }
 
+static inline struct slab_lcore *
+slab_no_lcore_at(const struct slab_pool *pool, uint32_t node)
+{
+	return slab_lcore_at(pool, SLAB_NO_LCORE) + node;
+}
+
 static inline struct slab_node *
 slab_node_at(const struct slab_pool *pool, uint32_t node)
 {
 	return (struct slab_node *)slab_at(pool, pool->nodes_id) + node;
+}
+
+/* What has no node of the pool counts as of the first one. */
+static inline uint32_t
+slab_known_node(const struct slab_pool *pool, uint32_t node)
+{
+	return node < pool->nodes ? node : 0;
 }
 
 static inline struct slab_slab *

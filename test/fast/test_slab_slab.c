@@ -33,30 +33,12 @@ whole_slabs_come_in_order(void **state)
 	(void)state;
 	check_words_and_list(pool);
 	for (slab = 0; slab < 4; slab++) {
-		assert_int_equal(slab_slabs_get(pool, 0, 0, objs, 64), slab < 3 ? 64 : 8);
+		assert_int_equal(slab_slabs_get(pool, 0, objs), slab < 3 ? 64 : 8);
 		for (i = 0; i < (slab < 3 ? 64 : 8); i++)
 			assert_ptr_equal(objs[i], MADE_UP + 64 * (64 * slab + i));
 		check_words_and_list(pool);
 	}
-	assert_int_equal(slab_slabs_get(pool, 0, 0, objs, 64), 0);
-	pool_free(pool);
-}
-
-static void
-part_of_a_slab(void **state)
-{
-	struct slab_pool *pool = plain_pool(64);
-	void *objs[SLAB_OBJECTS];
-	unsigned int max, n, sum = 0;
-
-	(void)state;
-	for (max = 1; sum < 64; max++) {
-		n = slab_slabs_get(pool, 0, 0, objs, max);
-		assert_int_equal(n, sum + max <= 64 ? max : 64 - sum);
-		assert_ptr_equal(objs[0], MADE_UP + 64 * sum);
-		sum += n;
-		check_words_and_list(pool);
-	}
+	assert_int_equal(slab_slabs_get(pool, 0, objs), 0);
 	pool_free(pool);
 }
 
@@ -70,16 +52,16 @@ last_freed_slab_first(void **state)
 
 	(void)state;
 	for (i = 0; i < 8; i++)
-		slab_slabs_get(pool, 0, 0, objs + 64 * i, 64);
+		slab_slabs_get(pool, 0, objs + 64 * i);
 	one = MADE_UP + 64 * 100;
 	slab_slabs_put(pool, &one, 1);
 	one = MADE_UP + 64 * 300;
 	slab_slabs_put(pool, &one, 1);
 	check_words_and_list(pool);
-	assert_int_equal(slab_slabs_get(pool, 0, 0, &one, 1), 1);
-	assert_ptr_equal(one, MADE_UP + 64 * 300);
-	assert_int_equal(slab_slabs_get(pool, 0, 0, &one, 1), 1);
-	assert_ptr_equal(one, MADE_UP + 64 * 100);
+	assert_int_equal(slab_slabs_get(pool, 0, objs), 1);
+	assert_ptr_equal(objs[0], MADE_UP + 64 * 300);
+	assert_int_equal(slab_slabs_get(pool, 0, objs), 1);
+	assert_ptr_equal(objs[0], MADE_UP + 64 * 100);
 	pool_free(pool);
 }
 
@@ -94,27 +76,13 @@ scattered_put(void **state)
 
 	(void)state;
 	for (i = 0; i < N; i += 64)
-		assert_int_equal(slab_slabs_get(pool, 0, 0, objs + i, 64), 64);
+		assert_int_equal(slab_slabs_get(pool, 0, objs + i), 64);
 	for (i = 0; i < N; i++)
 		shuffled[i] = objs[i * 1597 % N];
 	slab_slabs_put(pool, shuffled, N);
 	check_words_and_list(pool);
 	assert_int_equal(slab_pool_count(pool), N);
 	assert_int_equal(slab_pool_faults(pool), 0);
-	pool_free(pool);
-}
-
-static void
-floor_is_kept(void **state)
-{
-	struct slab_pool *pool = plain_pool(64 * 4);
-	void *objs[64];
-
-	(void)state;
-	assert_int_equal(slab_slabs_get(pool, 0, 4, objs, 64), 0);
-	assert_int_equal(slab_slabs_get(pool, 0, 3, objs, 64), 64);
-	assert_int_equal(slab_slabs_get(pool, 0, 3, objs, 64), 0);
-	assert_int_equal(slab_slabs_get(pool, 0, 0, objs, 64), 64);
 	pool_free(pool);
 }
 
@@ -126,7 +94,7 @@ double_and_foreign(void **state)
 	void *objs[64], *burst[5];
 
 	(void)state;
-	slab_slabs_get(pool, 0, 0, objs, 64);
+	slab_slabs_get(pool, 0, objs);
 	burst[0] = objs[0];
 	burst[1] = objs[0];                /* twice in one burst */
 	burst[2] = MADE_UP + 64 * 70;      /* never got */
@@ -148,10 +116,8 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whole_slabs_come_in_order),
-		cmocka_unit_test(part_of_a_slab),
 		cmocka_unit_test(last_freed_slab_first),
 		cmocka_unit_test(scattered_put),
-		cmocka_unit_test(floor_is_kept),
 		cmocka_unit_test_setup(double_and_foreign, faults_begin),
 	};
 

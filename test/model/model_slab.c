@@ -62,13 +62,20 @@ put(void **objs, unsigned int n)
 }
 
 static unsigned int
-get(void **objs, unsigned int max)
+get(void **objs)
 {
-	unsigned int n = slab_slabs_get(pool, 0, 0, objs, max), i;
+	unsigned int n = slab_slabs_get(pool, 0, objs), i;
 
 	for (i = 0; i < n; i++)
 		model_hold(part_of(objs[i]));
 	return n;
+}
+
+static void
+put_apart(void **objs, unsigned int n)
+{
+	while (n-- != 0)
+		put(objs + n, 1);
 }
 
 static void
@@ -79,8 +86,8 @@ thread_of_2(unsigned int i)
 	begin_with(objs, 2 * i, 2);
 	put(objs, 1);
 	put(objs + 1, 1);
-	put(objs, get(objs, 1 + model_rand(2)));
-	put(objs, get(objs, 1));
+	put_apart(objs, get(objs));
+	put(objs, get(objs));
 }
 
 static void
@@ -90,8 +97,8 @@ thread_of_3(unsigned int i)
 
 	begin_with(objs, i, 1);
 	put(objs, 1);
-	put(objs, get(objs, 1 + model_rand(2)));
-	put(objs, get(objs, 1));
+	put_apart(objs, get(objs));
+	put(objs, get(objs));
 }
 
 static void
@@ -108,7 +115,7 @@ drained(unsigned int n)
 	void *objs[SLAB_OBJECTS];
 	unsigned int k, free = 0, i;
 
-	while ((k = slab_slabs_get(pool, 0, 0, objs, SLAB_OBJECTS)) != 0)
+	while ((k = slab_slabs_get(pool, 0, objs)) != 0)
 		for (i = 0; i < k; i++)
 			free |= 1U << part_of(objs[i]);
 	model_assert(free == (1U << n) - 1);

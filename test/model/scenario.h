@@ -29,7 +29,7 @@ pool_make(const struct slab_conf *conf)
 	pool = slab_pool_init(model_block(slab_pool_size(conf)), conf);
 	model_assert(pool != NULL && slab_pool_add(pool, &all) == conf->objects);
 	while (n < conf->objects)
-		n += slab_slabs_get(pool, 0, 0, objs, SLAB_OBJECTS);
+		n += slab_slabs_get(pool, 0, objs);
 }
 
 static inline void *
@@ -80,6 +80,7 @@ share_depot(void)
 	struct slab_node *node = slab_node_at(pool, 0);
 
 	model_share(&node->full, MODEL_ATOMIC);
+	model_share(&node->nr_full, MODEL_COUNT);
 	model_share(&node->partial, MODEL_ATOMIC);
 	model_share(&node->empty, MODEL_ATOMIC);
 	model_share(&node->fresh, MODEL_ATOMIC);
@@ -92,6 +93,7 @@ share_lcore(uint32_t lcore)
 
 	model_share(&lc->offsets, MODEL_ATOMIC);
 	model_share(&lc->len, MODEL_ATOMIC);
+	model_share(&lc->aliens, MODEL_COUNT);
 	model_share(&lc->busy, MODEL_ATOMIC);
 	model_share(&lc->shut, MODEL_ATOMIC);
 	model_share(&lc->fail_run, MODEL_COUNT);
