@@ -88,6 +88,7 @@ struct slab_conf {
 				    *   objects for each active lcore, or magazine is set. */
 	bool stats;                /**< Count what each lcore does. */
 	uint32_t magazine;         /**< Objects in a magazine, 1 to SLAB_MAX_MAGAZINE; 0: choose. */
+	uint32_t user_size;        /**< Bytes for the caller's own use, see slab_pool_user(). */
 	uint32_t depot;            /**< Magazines that each node's depot holds; SLAB_AUTO. */
 	uint32_t min_partial;      /**< Slabs' worth of free objects that a node keeps from the lcores
 				    *   of others as long as those find any elsewhere; SLAB_AUTO. */
@@ -197,12 +198,21 @@ const char *
 slab_pool_name(const struct slab_pool *pool);
 
 /**
- * Objects in one magazine and magazines in each depot, as chosen.
+ * Objects in one magazine, magazines in each depot, and nodes: as chosen.
  */
 uint32_t
 slab_pool_magazine(const struct slab_pool *pool);
 uint32_t
 slab_pool_depot(const struct slab_pool *pool);
+uint32_t
+slab_pool_nodes(const struct slab_pool *pool);
+
+/**
+ * The slab_conf.user_size bytes that belong to the caller: aligned to 64, all zero at first, and
+ * mapped with the pool.
+ */
+void *
+slab_pool_user(const struct slab_pool *pool);
 
 /**
  * Put a row of objects under the pool's care; at once they can be got by everybody.

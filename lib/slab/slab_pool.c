@@ -10,7 +10,7 @@
 /* Where the parts of a pool lie, in units from its start; all lines are whole. */
 struct layout {
 	uint32_t magazine, depot, nodes, nr_slabs, magazine_units, caches, cache_units;
-	uint64_t nodes_id, slabs_id, chunks_id, caches_id, depots_id, end;
+	uint64_t nodes_id, slabs_id, chunks_id, caches_id, user_id, depots_id, end;
 };
 
 static uint64_t
@@ -90,7 +90,8 @@ lay_out(const struct slab_conf *conf, struct layout *at)
 	at->slabs_id = at->nodes_id + units(at->nodes * sizeof(struct slab_node));
 	at->chunks_id = at->slabs_id + units(at->nr_slabs * sizeof(struct slab_slab));
 	at->caches_id = at->chunks_id + units(SLAB_FIRST_ROOM * sizeof(struct slab_chunk));
-	at->depots_id = at->caches_id + (uint64_t)at->caches * at->cache_units;
+	at->user_id = at->caches_id + (uint64_t)at->caches * at->cache_units;
+	at->depots_id = at->user_id + units(conf->user_size);
 	at->end = at->depots_id + (uint64_t)at->nodes * at->depot * at->magazine_units;
 	return at->end < UINT64_C(1) << 30;
 }
@@ -168,6 +169,7 @@ slab_pool_init(void *mem, const struct slab_conf *conf)
 	pool->magazine_units = at.magazine_units;
 	pool->nodes_id = (uint32_t)at.nodes_id;
 	pool->slabs_id = (uint32_t)at.slabs_id;
+	pool->user_id = (uint32_t)at.user_id;
 	slab_store_relaxed(&pool->depot_most, at.depot);
 	slab_store_relaxed(&pool->min_partial, conf->min_partial == SLAB_AUTO ?
 		default_min_partial(conf->stride) : conf->min_partial);
@@ -198,6 +200,18 @@ uint32_t
 slab_pool_depot(const struct slab_pool *pool)
 {
 	return pool->depot;
+}
+
+uint32_t
+slab_pool_nodes(const struct slab_pool *pool)
+{
+	return pool->nodes;
+}
+
+void *
+slab_pool_user(const struct slab_pool *pool)
+{
+	return slab_at(pool, pool->user_id);
 }
 
 uint32_t

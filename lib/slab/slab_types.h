@@ -14,6 +14,7 @@
  *     struct slab_chunk      [SLAB_FIRST_ROOM]
  *     uint64_t               [2 x magazine] for each lcore that may have a cache, and where there
  *                                           are several nodes [magazine] more for aliens
+ *     bytes of the user
  *     struct slab_magazine   [nodes x depot]
  *
  * Within the block things are named by their id: bytes from the start of the block, in units of
@@ -177,7 +178,7 @@ struct slab_pool {
 	uint32_t nr_slabs;
 	uint32_t depot;           /* magazines in each depot */
 	uint32_t magazine_units;  /* units that one takes */
-	uint32_t nodes_id, slabs_id;
+	uint32_t nodes_id, slabs_id, user_id;
 	uint32_t caches_id;       /* 0 when lcores have none */
 	uint32_t cache_units;
 	slab_atomic32 added;      /* objects */

@@ -333,6 +333,13 @@ options_refused(void **state)
 	check_refused("magazine=16,depot=1k", "depot", "1k", "0 to");
 	check_refused("min_partial=99999999999", "min_partial", "99999999999", "0 to");
 	check_refused("lcore_partial=3", "lcore_partial", "3", "0");
+	check_refused("nodes=", "nodes", "", "all, or NUMA sockets");
+	check_refused("nodes=9", "nodes", "9", "all, or NUMA sockets");
+	check_refused("nodes=0+0", "nodes", "0+0", "each once");
+	check_refused("nodes=0+", "nodes", "0+", "all, or NUMA sockets");
+	check_refused("nodes=0*0", "nodes", "0*0", "1 to 65535");
+	check_refused("nodes=0*65536", "nodes", "0*65536", "1 to 65535");
+	check_refused("nodes=all+0", "nodes", "all+0", "all, or NUMA sockets");
 	check_refused("check=maybe", "check", "maybe", "off");
 	check_refused("stats=1", "stats", "1", "on or off");
 	check_refused("stats", "stats", "", "on or off");
@@ -366,6 +373,8 @@ options_accepted(void **state)
 	check_accepted("magazine=1");
 	check_accepted("magazine=4096,stats=off");
 	check_accepted("depot=0");
+	check_accepted("nodes=all");
+	check_accepted("nodes=0*7,magazine=16");
 	check_accepted("");
 	setenv("MEMPOOL_SLAB", "magazine=0", 1);
 	check_refused("stats=on", "magazine", "0", "1 to 4096");

@@ -6,12 +6,11 @@
 #include <string.h>
 
 #include <rte_errno.h>
-#include <rte_lcore.h>
 #include <rte_malloc.h>
 #include <rte_memory.h>
 #include <rte_vect.h>
 
-#include "mempool_slab.h"
+#include "mempool_slab_private.h"
 #include "slab_fast.h"
 
 /* From the calls of rte_mempool to those of the core; nothing is decided here. */
@@ -33,25 +32,10 @@ alignment(const struct rte_mempool *mp)
 	return mp->flags & RTE_MEMPOOL_F_NO_CACHE_ALIGN ? sizeof(uint64_t) : bits & -bits;
 }
 
-/* The pool's index of a NUMA socket; 0 for a socket that EAL does not know. */
-static uint8_t
-node_of_socket(int socket)
-{
-	unsigned int i;
-
-	for (i = 0; i < rte_socket_count(); i++)
-		if (rte_socket_id_by_idx(i) == socket)
-			return (uint8_t)i;
-	return 0;
-}
-
 static int
-configure(const struct rte_mempool *mp, struct slab_conf *conf, uint8_t nodes[RTE_MAX_LCORE])
+configure(const struct rte_mempool *mp, struct slab_conf *conf, struct mempool_slab_plan *plan)
 {
-	unsigned int i;
-
-	for (i = 0; i < RTE_MAX_LCORE; i++)
-		nodes[i] = node_of_socket((int)rte_lcore_to_socket_id(i));
+	*plan = (struct mempool_slab_plan){ .nodes = 1, .asked = mp->socket_id, .now = -1 };
 	*conf = (struct slab_conf){
 		.name = mp->name,
 		.objects = mp->size,
@@ -59,25 +43,41 @@ configure(const struct rte_mempool *mp, struct slab_conf *conf, uint8_t nodes[RT
 		.align = alignment(mp),
 		.lcores = RTE_MAX_LCORE,
 		.active_lcores = rte_lcore_count(),
-		.nodes = rte_socket_count(),
-		.lcore_node = nodes,
 		.lcore_cache = mp->cache_size == 0,
 		.depot = SLAB_AUTO,
 		.min_partial = SLAB_AUTO,
+		.user_size = sizeof(*plan),
 	};
-	return mempool_slab_options(mp, conf);
+	return mempool_slab_options(mp, conf, plan);
+}
+
+static struct slab_pool *
+init(void *mem, struct slab_conf *conf, const struct mempool_slab_plan *plan)
+{
+	uint8_t nodes[RTE_MAX_LCORE];
+	struct slab_pool *pool;
+	unsigned int i;
+
+	for (i = 0; i < RTE_MAX_LCORE; i++)
+		nodes[i] = mempool_slab_plan_node(plan, (int)rte_lcore_to_socket_id(i));
+	conf->lcore_node = nodes;
+	conf->node_number = plan->socket;
+	pool = slab_pool_init(mem, conf);
+	memcpy(slab_pool_user(pool), plan, sizeof(*plan));
+	return pool;
 }
 
 static int
 slab_alloc(struct rte_mempool *mp)
 {
-	uint8_t nodes[RTE_MAX_LCORE];
+	struct mempool_slab_plan plan;
 	struct slab_conf conf;
 	size_t size;
 	void *mem;
 
-	if (configure(mp, &conf, nodes) != 0)
+	if (configure(mp, &conf, &plan) != 0)
 		return -EINVAL;
+	conf.nodes = plan.nodes;
 	if (conf.lcore_cache && !slab_lcore_cache_possible())
 		SLAB_LOG(WARNING, "pool %s: this kernel lacks membarrier(2): lcores have no caches of "
 			"the driver, only slower gets and puts; set a cache_size", mp->name);
@@ -97,9 +97,10 @@ slab_alloc(struct rte_mempool *mp)
 	}
 	/* Again, for a driver that is linked in: it was registered before EAL read its options. */
 	slab_set_simd_bits(rte_vect_get_max_simd_bitwidth());
-	mp->pool_data = slab_pool_init(mem, &conf);
-	SLAB_LOG(DEBUG, "pool %s: created for %u objects, magazines of %u, depots of %u, %zu bytes",
-		mp->name, mp->size, slab_pool_magazine(mem), slab_pool_depot(mem), size);
+	mp->pool_data = init(mem, &conf, &plan);
+	SLAB_LOG(DEBUG, "pool %s: created for %u objects, magazines of %u, depots of %u, %u nodes, "
+		"%zu bytes", mp->name, mp->size, slab_pool_magazine(mem), slab_pool_depot(mem),
+		plan.nodes, size);
 	return 0;
 }
 
@@ -126,6 +127,7 @@ slab_free(struct rte_mempool *mp)
 
 	if (pool == NULL)
 		return;
+	mempool_slab_plan_end(mp);
 	out = missing(mp, pool);
 	if (out != 0)
 		SLAB_LOG(ERR, "pool %s: freed while %u of its %u objects are missing; "
@@ -186,12 +188,12 @@ slab_get_info(const struct rte_mempool *mp, struct rte_mempool_info *info)
 	return 0;
 }
 
-static uint8_t
-node_of(const void *addr, int otherwise)
+static int
+socket_of(const void *addr, int otherwise)
 {
 	const struct rte_memseg_list *msl = rte_mem_virt2memseg_list(addr);
 
-	return node_of_socket(msl != NULL ? msl->socket_id : otherwise);
+	return msl != NULL ? msl->socket_id : otherwise;
 }
 
 /* Room for the record of one more range. */
@@ -252,19 +254,22 @@ static int
 slab_populate(struct rte_mempool *mp, unsigned int max, void *vaddr, rte_iova_t iova, size_t len,
 	rte_mempool_populate_obj_cb_t *obj_cb, void *arg)
 {
+	int socket = socket_of(vaddr, mp->socket_id), sum = 0;
 	struct slab_range ranges[2];
 	unsigned int n, i;
 	size_t page;
-	int sum = 0;
 
 	if (!in_step(mp) || rte_mempool_get_page_size(mp, &page) != 0)
 		return 0;
+	max = RTE_MIN(max, mempool_slab_plan_limit(mp, socket));
 	n = slab_range_plan(ranges, vaddr, len, stride(mp), mp->header_size, page, max);
 	for (i = 0; i < n && make_room(mp->pool_data, mp->socket_id); i++) {
-		ranges[i].node = node_of(ranges[i].base, mp->socket_id);
+		ranges[i].node = mempool_slab_plan_node(slab_pool_user(mp->pool_data), socket);
 		announce(mp, &ranges[i], (struct origin){ vaddr, iova }, obj_cb, arg);
 		sum += (int)slab_pool_add(mp->pool_data, &ranges[i]);
 	}
+	if (slab_pool_added(mp->pool_data) == mp->size)
+		mempool_slab_plan_end(mp);
 	return sum;
 }
 
@@ -286,7 +291,7 @@ static const struct rte_mempool_ops ops = {
 	.enqueue = slab_enqueue,
 	.dequeue = slab_dequeue,
 	.get_count = slab_get_count,
-	.calc_mem_size = rte_mempool_op_calc_mem_size_default,
+	.calc_mem_size = mempool_slab_calc_mem_size,
 	.populate = slab_populate,
 	.get_info = slab_get_info,
 };

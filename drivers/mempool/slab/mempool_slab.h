@@ -1,23 +1,74 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#ifndef MEMPOOL_SLAB_INTERNAL_H
-#define MEMPOOL_SLAB_INTERNAL_H
+#ifndef MEMPOOL_SLAB_H
+#define MEMPOOL_SLAB_H
 
-#include <rte_log.h>
+/**
+ * @file
+ * What the mempool driver "slab" offers beyond rte_mempool. An application that calls it is linked
+ * with librte_mempool_slab.so, which brings the driver along; -d is not needed then.
+ *
+ * Example, packet buffers on all NUMA nodes that have lcores:
+ *
+ *     struct rte_mempool *mp = mempool_slab_pktmbuf_pool_create("packets", 65535, 0, 0,
+ *             RTE_MBUF_DEFAULT_BUF_SIZE, "all");
+ *     if (mp == NULL)
+ *             rte_exit(EXIT_FAILURE, "no packet buffers: %s\n", rte_strerror(rte_errno));
+ */
+
+#include <stdint.h>
+
 #include <rte_mempool.h>
 
-#include "slab.h"
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-extern int mempool_slab_logtype;
+#define MEMPOOL_SLAB_API __attribute__((visibility("default")))
 
-#define SLAB_LOG(level, fmt, ...) \
-	rte_log(RTE_LOG_##level, mempool_slab_logtype, "mempool_slab: " fmt "\n", ##__VA_ARGS__)
-
-/*
- * Read the options of the environment variable MEMPOOL_SLAB and then those of mp->pool_config,
- * which overrule them, into conf. -EINVAL, after one line that says what is wrong with which.
+/**
+ * Give an empty pool of this driver its memory, on several nodes: as rte_mempool_populate_default()
+ * does on one. Applications that do not call this get the same by the option nodes=.
+ *
+ * Lcores then get objects of their own node first. Not thread-safe, as everything that populates.
+ *
+ * @param mp
+ *   From rte_mempool_create_empty() and rte_mempool_set_ops_byname(mp, "slab", ...), or from
+ *   mempool_slab_pktmbuf_pool_create()'s likes; not populated yet.
+ * @param nodes
+ *   "all": the nodes that have lcores, with shares by their number. Or sockets with a plus in
+ *   between, each with its share behind a star if it is to have one: "0+1", "0*3+1*1". Without
+ *   shares, by lcores; a node without any has a share as with one.
+ * @return
+ *   The objects placed, all that the pool is for. Negative, after a line in the log when it is
+ *   the nodes that are wrong:
+ *   - -EINVAL: not a pool of this driver, or nodes cannot be read or names a socket that EAL does
+ *     not know.
+ *   - -EEXIST: populated already.
+ *   - -ENOMEM: one of the nodes has not enough memory.
  */
-int
-mempool_slab_options(const struct rte_mempool *mp, struct slab_conf *conf);
+MEMPOOL_SLAB_API int
+mempool_slab_populate_nodes(struct rte_mempool *mp, const char *nodes);
 
-#endif /* MEMPOOL_SLAB_INTERNAL_H */
+/**
+ * A pool of packet buffers over several nodes, in one call. As rte_pktmbuf_pool_create_by_ops()
+ * with this driver, but for the nodes.
+ *
+ * @param cache_size
+ *   Objects in each rte_mempool cache; 0 leaves it to this driver, and then all free buffers can
+ *   be had from everywhere.
+ * @param nodes
+ *   As in mempool_slab_populate_nodes().
+ * @return
+ *   The pool; or NULL with rte_errno set, as rte_pktmbuf_pool_create() and
+ *   mempool_slab_populate_nodes() set it.
+ */
+MEMPOOL_SLAB_API struct rte_mempool *
+mempool_slab_pktmbuf_pool_create(const char *name, unsigned int n, unsigned int cache_size,
+	uint16_t priv_size, uint16_t data_room_size, const char *nodes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MEMPOOL_SLAB_H */

@@ -5,7 +5,7 @@
 
 #include <rte_kvargs.h>
 
-#include "mempool_slab.h"
+#include "mempool_slab_private.h"
 
 /* A value is one of the words, whose place in the list is what it means, or a number. */
 struct option {
@@ -65,6 +65,7 @@ static const struct option options[] = {
 struct parsing {
 	const struct rte_mempool *mp;
 	struct slab_conf *conf;
+	struct mempool_slab_plan *plan;
 };
 
 static bool
@@ -93,6 +94,8 @@ take_option(const char *key, const char *value, void *arg)
 	const struct option *o;
 	uint32_t number;
 
+	if (strcmp(key, "nodes") == 0)
+		return mempool_slab_plan_read(p->mp, value != NULL ? value : "", p->plan);
 	for (o = options; o < options + RTE_DIM(options); o++) {
 		if (strcmp(o->key, key) != 0)
 			continue;
@@ -105,7 +108,7 @@ take_option(const char *key, const char *value, void *arg)
 		return -EINVAL;
 	}
 	SLAB_LOG(ERR, "pool %s: option %s=%s: no such key; allowed: "
-		"magazine, depot, min_partial, lcore_partial, check, stats", p->mp->name, key,
+		"magazine, depot, min_partial, lcore_partial, check, stats, nodes", p->mp->name, key,
 		value != NULL ? value : "");
 	return -EINVAL;
 }
@@ -130,10 +133,15 @@ parse(struct parsing *p, const char *source, const char *text)
 }
 
 int
-mempool_slab_options(const struct rte_mempool *mp, struct slab_conf *conf)
+mempool_slab_options(const struct rte_mempool *mp, struct slab_conf *conf,
+	struct mempool_slab_plan *plan)
 {
-	struct parsing p = { .mp = mp, .conf = conf };
+	struct parsing p = { .mp = mp, .conf = conf, .plan = plan };
 	int ret = parse(&p, "the environment variable MEMPOOL_SLAB", getenv("MEMPOOL_SLAB"));
 
-	return ret != 0 ? ret : parse(&p, "pool_config", mp->pool_config);
+	if (ret == 0)
+		ret = parse(&p, "pool_config", mp->pool_config);
+	if (ret == 0 && mempool_slab_nodes_asked() != NULL)
+		ret = mempool_slab_plan_read(mp, mempool_slab_nodes_asked(), plan);
+	return ret;
 }

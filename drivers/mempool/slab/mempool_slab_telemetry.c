@@ -7,7 +7,7 @@
 #include <rte_lcore.h>
 #include <rte_telemetry.h>
 
-#include "mempool_slab.h"
+#include "mempool_slab_private.h"
 
 /*
  * /mempool_slab/list             names of this process's slab pools
@@ -70,6 +70,7 @@ info(const char *cmd, const char *params, struct rte_tel_data *data)
 	rte_tel_data_add_dict_u64(data, "cache_size", mp->cache_size);
 	rte_tel_data_add_dict_u64(data, "magazine", slab_pool_magazine(pool));
 	rte_tel_data_add_dict_u64(data, "depot", slab_pool_depot(pool));
+	rte_tel_data_add_dict_u64(data, "nodes", slab_pool_nodes(pool));
 	rte_tel_data_add_dict_u64(data, "faults", slab_pool_faults(pool));
 	return 0;
 }
@@ -80,7 +81,8 @@ static const struct {
 } fields[] = {
 #define FIELD(name) { #name, offsetof(struct slab_stats, name) }
 	FIELD(get_bulks), FIELD(get_objs), FIELD(get_fails), FIELD(put_bulks), FIELD(put_objs),
-	FIELD(depot_gets), FIELD(depot_puts), FIELD(slab_gets), FIELD(slab_puts), FIELD(takes),
+	FIELD(depot_gets), FIELD(depot_puts), FIELD(slab_gets), FIELD(slab_puts),
+	FIELD(node_gets), FIELD(node_puts), FIELD(takes),
 #undef FIELD
 };
 

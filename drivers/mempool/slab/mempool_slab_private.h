@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#ifndef MEMPOOL_SLAB_PRIVATE_H
+#define MEMPOOL_SLAB_PRIVATE_H
+
+#include <rte_lcore.h>
+#include <rte_log.h>
+#include <rte_mempool.h>
+
+#include "mempool_slab.h"
+#include "slab.h"
+
+extern int mempool_slab_logtype;
+
+#define SLAB_LOG(level, fmt, ...) \
+	rte_log(RTE_LOG_##level, mempool_slab_logtype, "mempool_slab: " fmt "\n", ##__VA_ARGS__)
+
+/*
+ * Where the objects of a pool are to lie; behind the pool, since all processes have it. Node i of the
+ * pool is EAL's socket[i], and has the objects from until[i - 1] to until[i].
+ */
+struct mempool_slab_plan {
+	uint32_t nodes;
+	uint8_t socket[SLAB_MAX_NODES];
+	uint32_t until[SLAB_MAX_NODES];
+	int asked;              /* mp->socket_id as the application set it */
+	int now;                /* the node whose share is being placed, or -1 */
+};
+
+/* Fill in a plan by the text of an option nodes=; -EINVAL after a line that says what is wrong. */
+int
+mempool_slab_plan_read(const struct rte_mempool *mp, const char *text,
+	struct mempool_slab_plan *plan);
+
+/* What mempool_slab_populate_nodes() was called with, or NULL. */
+const char *
+mempool_slab_nodes_asked(void);
+
+/* The pool's node for a socket; 0 for one on which it has no objects. */
+uint8_t
+mempool_slab_plan_node(const struct mempool_slab_plan *plan, int socket);
+
+/* The operation of rte_mempool: asks for the memory of one node after the other. */
+ssize_t
+mempool_slab_calc_mem_size(const struct rte_mempool *mp, uint32_t n, uint32_t pg_shift,
+	size_t *min_chunk_size, size_t *align);
+
+/* How many objects may lie in memory of this socket now; 0, after a line, if that is the wrong one. */
+uint32_t
+mempool_slab_plan_limit(const struct rte_mempool *mp, int socket);
+
+/* All objects are placed, or no more will be; says if some are not. */
+void
+mempool_slab_plan_end(struct rte_mempool *mp);
+
+/*
+ * Read the options of the environment variable MEMPOOL_SLAB and then those of mp->pool_config,
+ * which overrule them. -EINVAL, after one line that says what is wrong with which.
+ */
+int
+mempool_slab_options(const struct rte_mempool *mp, struct slab_conf *conf,
+	struct mempool_slab_plan *plan);
+
+#endif /* MEMPOOL_SLAB_PRIVATE_H */
