@@ -321,6 +321,32 @@ int
 slab_put(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned int n);
 
 /**
+ * Get n blocks: each is SLAB_OBJECTS objects that lie in a row, stride by stride, none across a page
+ * where the pool has pages. Each of their objects is put back as any other, alone or with others.
+ * Thread-safe as get; needs no other thread to go on.
+ *
+ * Blocks are slabs with all objects free. If there are too few, all free objects first go back to
+ * their slabs, from depots and lcore caches: this takes time in the order of the pool's size, and
+ * after it every free slab can be had, whatever came before.
+ *
+ * @param lcore
+ *   As in slab_get().
+ * @param first
+ *   Receives the address of the first object of each block.
+ * @return
+ *   0 when n blocks were got, or -ENOBUFS when there are fewer, and nothing was got.
+ */
+int
+slab_get_blocks(struct slab_pool *pool, uint32_t lcore, void **first, unsigned int n);
+
+/**
+ * Whether any block can ever be had: some SLAB_OBJECTS objects that make a slab lie in a row.
+ * Thread-safe.
+ */
+bool
+slab_pool_has_blocks(const struct slab_pool *pool);
+
+/**
  * Free objects, wherever they are. Exact when no thread gets or puts; else near. Thread-safe.
  * Takes time linear in the number of slabs.
  */

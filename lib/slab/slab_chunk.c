@@ -123,6 +123,14 @@ row(const struct slab_chunk *chunk, uint32_t i)
 	return in_page < in_chunk ? in_page : in_chunk;
 }
 
+uint32_t
+slab_chunk_row(const struct slab_pool *pool, uint32_t slab)
+{
+	const struct slab_chunk *chunk = slab_chunk_at(pool, slab_slab_at(pool, slab)->chunk);
+
+	return row(chunk, slab * SLAB_OBJECTS - chunk->first);
+}
+
 /* Ones in a row from the lowest one on. */
 static uint32_t
 ones(uint64_t bits)

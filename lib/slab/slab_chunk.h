@@ -34,6 +34,10 @@ slab_chunk_number(const struct slab_pool *pool, const void *obj);
 unsigned int
 slab_chunk_expand(const struct slab_pool *pool, uint32_t slab, uint64_t bits, void **objs);
 
+/* Objects of a slab that lie in a row from its first one on, and beyond it. */
+uint32_t
+slab_chunk_row(const struct slab_pool *pool, uint32_t slab);
+
 /* Whether the range goes on where the chunk ends, in the same rhythm. */
 bool
 slab_chunk_continues(const struct slab_pool *pool, const struct slab_chunk *chunk,

@@ -4,7 +4,7 @@
 #include "slab_chunk.h"
 
 /*
- * Slabs (L3) and each node's list of partial slabs (L2). Two steps make an operation, and I1 ties
+ * Slabs (L3) and each node's lists of partial slabs (L2). Two steps make an operation, and I1 ties
  * them: who turns a word from 0 to something owns the push, who popped a slab owns turning its
  * word to 0. In between the word says "not 0" and so nobody else pushes.
  *
@@ -17,46 +17,121 @@
  * say, since pushers need not be poppers: release in exchange, acquire in fetch_or.
  */
 
-static void
-push(struct slab_pool *pool, uint32_t slab)
-{
-	struct slab_slab *at = slab_slab_at(pool, slab);
-	struct slab_node *node = slab_node_at(pool, slab_chunk_at(pool, at->chunk)->node);
+/* What a slab may cost a get that looks for one that is free in part: slabs that it puts aside. */
+#define MOST_ASIDE 8
 
-	slab_list_push(pool, &node->slabs, slab_id(pool, at));
-	slab_add_relaxed(&node->nr_partial, 1);
+static uint32_t
+number_of(const struct slab_pool *pool, const struct slab_slab *at)
+{
+	return slab_id(pool, at) - pool->slabs_id;
+}
+
+static bool
+is_whole(const struct slab_pool *pool, const struct slab_slab *at, uint64_t word)
+{
+	return word == UINT64_MAX && slab_chunk_row(pool, number_of(pool, at)) >= SLAB_OBJECTS;
 }
 
 static struct slab_slab *
-pop(struct slab_pool *pool, struct slab_node *node)
+pop(const struct slab_pool *pool, slab_atomic64 *list)
 {
-	uint32_t id = slab_list_pop(pool, &node->slabs);
+	uint32_t id = slab_list_pop(pool, list);
 
-	if (id == 0)
-		return NULL;
-	slab_sub_relaxed(&node->nr_partial, 1);
-	return slab_at(pool, id);
+	return id == 0 ? NULL : slab_at(pool, id);
 }
 
 uint64_t
 slab_slab_put(struct slab_pool *pool, uint32_t slab, uint64_t bits)
 {
-	uint64_t old = slab_or_acq_rel(&slab_slab_at(pool, slab)->word, bits);
+	struct slab_slab *at = slab_slab_at(pool, slab);
+	struct slab_node *node = slab_node_at(pool, slab_chunk_at(pool, at->chunk)->node);
+	uint64_t old = slab_or_acq_rel(&at->word, bits);
 
-	if (old == 0)
-		push(pool, slab);
+	if (old == 0) {
+		slab_list_push(pool, is_whole(pool, at, bits) ? &node->whole : &node->slabs[0],
+			slab_id(pool, at));
+		slab_add_relaxed(&node->nr_partial, 1);
+	}
 	return old & bits;
+}
+
+/*
+ * Partial slabs first, so that whole ones stay whole. A slab that became whole while it was on a
+ * list of partial ones is found there, and put aside.
+ */
+static struct slab_slab *
+pop_any(struct slab_pool *pool, struct slab_node *node)
+{
+	struct slab_slab *at;
+	unsigned int aside;
+
+	for (aside = 0; aside <= MOST_ASIDE; aside++) {
+		at = pop(pool, &node->slabs[0]);
+		if (at == NULL)
+			at = pop(pool, &node->slabs[1]);
+		if (at == NULL)
+			return pop(pool, &node->whole);
+		if (aside == MOST_ASIDE || !is_whole(pool, at, slab_load_relaxed(&at->word)))
+			break;
+		slab_list_push(pool, &node->whole, slab_id(pool, at));
+	}
+	return at;
+}
+
+/*
+ * A whole slab from among those that are taken for partial ones. These go from one list to the other
+ * and back, one by one, so that the others find all but one of them meanwhile.
+ */
+static struct slab_slab *
+sift(struct slab_pool *pool, struct slab_node *node)
+{
+	unsigned int from;
+	struct slab_slab *at;
+	uint32_t n;
+
+	for (from = 0; from < 2; from++)
+		for (n = pool->nr_slabs; n != 0; n--) {
+			at = pop(pool, &node->slabs[from]);
+			if (at == NULL)
+				break;
+			if (is_whole(pool, at, slab_load_relaxed(&at->word)))
+				return at;
+			slab_list_push(pool, &node->slabs[1 - from], slab_id(pool, at));
+		}
+	return NULL;
+}
+
+/* The caller has popped the slab. */
+static unsigned int
+empty(struct slab_pool *pool, struct slab_node *node, struct slab_slab *at, void **objs)
+{
+	slab_sub_relaxed(&node->nr_partial, 1);
+	return slab_chunk_expand(pool, number_of(pool, at), slab_exchange_acq_rel(&at->word, 0),
+		objs);
 }
 
 unsigned int
 slab_slabs_get(struct slab_pool *pool, uint32_t node, void **objs)
 {
-	struct slab_slab *at = pop(pool, slab_node_at(pool, node));
+	struct slab_node *here = slab_node_at(pool, node);
+	struct slab_slab *at = pop_any(pool, here);
+
+	return at == NULL ? 0 : empty(pool, here, at, objs);
+}
+
+void *
+slab_slabs_get_block(struct slab_pool *pool, uint32_t node)
+{
+	struct slab_node *here = slab_node_at(pool, node);
+	struct slab_slab *at = pop(pool, &here->whole);
+	void *objs[SLAB_OBJECTS];
 
 	if (at == NULL)
-		return 0;
-	return slab_chunk_expand(pool, slab_id(pool, at) - pool->slabs_id,
-		slab_exchange_acq_rel(&at->word, 0), objs);
+		at = sift(pool, here);
+	if (at == NULL)
+		return NULL;
+	empty(pool, here, at, objs);
+	return objs[0];
 }
 
 /* Bits of one burst that wait to be put, by slab: a cache that is mapped directly. */

@@ -16,6 +16,13 @@ slab_slab_put(struct slab_pool *pool, uint32_t slab, uint64_t bits);
 unsigned int
 slab_slabs_get(struct slab_pool *pool, uint32_t node, void **objs);
 
+/*
+ * Take a block: a slab of which all SLAB_OBJECTS objects are free and lie in one row. Returns the
+ * first of them, or NULL if there is none. Thread-safe.
+ */
+void *
+slab_slabs_get_block(struct slab_pool *pool, uint32_t node);
+
 /* Put objects into their slabs; what is none is reported and dropped. Thread-safe. */
 void
 slab_slabs_put(struct slab_pool *pool, void *const *objs, unsigned int n);

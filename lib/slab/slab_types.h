@@ -37,13 +37,13 @@
  *     added = free + out
  *     free  = sum over slabs of the bits set in their words + sum over magazines and lcores of len
  *             + sum over lcores of aliens
- *     nr_partial of a node = slabs on its list = slabs of the node with a word that is not 0
+ *     nr_partial of a node = slabs on its lists = slabs of the node with a word that is not 0
  *     nr_full of a node = magazines on its depot's list of full ones
  *
  * Invariants that the code relies on:
  *
- *     I1  A slab's word is not 0 if and only if the slab is on its node's list, or in the hands of
- *         one thread between the two steps of a put or a get.
+ *     I1  A slab's word is not 0 if and only if the slab is on one list of its node, or in the
+ *         hands of one thread between the two steps of a put or a get.
  *     I2  A magazine is on one list of one depot, or in the hands of one thread; only its holder
  *         touches len and codes. The holder of an lcore's cache is the lcore while it is busy, or
  *         else the thread that has claimed it.
@@ -126,7 +126,7 @@ struct slab_lcore {
 
 /*
  * A depot's three lists share a line: one operation takes from one and gives to another. The
- * node's list of partial slabs has another, apart from those who need no slab.
+ * node's lists of slabs have another, apart from those who need no slab.
  */
 struct slab_node {
 	_Alignas(SLAB_LINE) slab_atomic64 full;
@@ -135,7 +135,8 @@ struct slab_node {
 	slab_atomic32 nr_full;
 	slab_atomic32 fresh;      /* magazines of this depot that were used at some time */
 	uint32_t first;           /* id of the depot's first magazine */
-	_Alignas(SLAB_LINE) slab_atomic64 slabs;
+	_Alignas(SLAB_LINE) slab_atomic64 slabs[2]; /* free in part, for all that is known */
+	slab_atomic64 whole;      /* blocks: all of them free, and in one row */
 	slab_atomic32 nr_partial;
 	/* All chunks of the node lie from low to high, as bytes from the pool's start, mod 2^64. */
 	_Alignas(SLAB_LINE) slab_atomic64 low;

@@ -244,16 +244,51 @@ iova_of_each_object(void **state)
 	rte_mempool_free(mp);
 }
 
-static void
-no_contiguous_blocks_yet(void **state)
+/* Objects of a block lie in a row and are this pool's; false where it would cross a page. */
+static bool
+get_block(struct rte_mempool *mp, void **obj)
 {
-	struct rte_mempool *mp = empty_pool(100, 64, 0, 0, NULL);
-	struct rte_mempool_info info = { .contig_block_size = 7 };
+	size_t step = mp->header_size + mp->elt_size + mp->trailer_size;
+	unsigned int i;
+
+	if (rte_mempool_get_contig_blocks(mp, obj, 1) != 0)
+		return false;
+	for (i = 0; i < 64; i++)
+		assert_ptr_equal(rte_mempool_from_obj((char *)*obj + i * step), mp);
+	return true;
+}
+
+/* After a churn, too: most slabs are blocks where pages are large, and none where they are not. */
+static void
+contiguous_blocks(void **state)
+{
+	struct rte_mempool *mp = empty_pool(64 * 100, 64, 0, 0, NULL);
+	struct rte_mempool_info info;
+	void *first[101], *objs[100], *obj;
+	unsigned int i, n = 0;
+	size_t page;
 
 	(void)state;
-	assert_int_equal(rte_mempool_populate_default(mp), 100);
+	assert_int_equal(rte_mempool_populate_default(mp), 64 * 100);
+	assert_int_equal(rte_mempool_get_page_size(mp, &page), 0);
+	for (i = 0; i < 100; i++) {
+		assert_int_equal(rte_mempool_get_bulk(mp, objs, 1 + i), 0);
+		rte_mempool_put_bulk(mp, objs, 1 + i);
+	}
+	while (n <= 100 && get_block(mp, &first[n]))
+		n++;
+	print_message("%u blocks of 100 slabs, in pages of %zu bytes\n", n, page);
+	assert_true(page >= 2 << 20 ? n >= 98 && n <= 100 : n == 0);
 	assert_int_equal(rte_mempool_ops_get_info(mp, &info), 0);
-	assert_int_equal(info.contig_block_size, 0);
+	assert_int_equal(info.contig_block_size, n == 0 ? 0 : 64);
+	assert_int_equal(rte_mempool_get_contig_blocks(mp, first + n, 1), n == 0 ? -EOPNOTSUPP :
+		-ENOBUFS);
+	for (i = 0; i < 64 * n; i++) {
+		obj = (char *)first[i / 64] + i % 64 *
+			(mp->header_size + mp->elt_size + mp->trailer_size);
+		rte_mempool_put(mp, obj);
+	}
+	check_obtainable(mp, 64 * 100);
 	rte_mempool_free(mp);
 }
 
@@ -520,7 +555,7 @@ main(int argc, char **argv)
 		cmocka_unit_test(populate_virt),
 		cmocka_unit_test(populate_with_crumbs),
 		cmocka_unit_test(iova_of_each_object),
-		cmocka_unit_test(no_contiguous_blocks_yet),
+		cmocka_unit_test(contiguous_blocks),
 		cmocka_unit_test(threads_that_are_no_lcores),
 		cmocka_unit_test(options_refused),
 		cmocka_unit_test(options_accepted),

@@ -58,7 +58,9 @@ share_slabs_list(void)
 {
 	struct slab_node *node = slab_node_at(pool, 0);
 
-	model_share(&node->slabs, MODEL_ATOMIC);
+	model_share(&node->slabs[0], MODEL_ATOMIC);
+	model_share(&node->slabs[1], MODEL_ATOMIC);
+	model_share(&node->whole, MODEL_ATOMIC);
 	model_share(&node->nr_partial, MODEL_COUNT);
 }
 

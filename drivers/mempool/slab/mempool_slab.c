@@ -183,9 +183,22 @@ slab_get_count(const struct rte_mempool *mp)
 static int
 slab_get_info(const struct rte_mempool *mp, struct rte_mempool_info *info)
 {
-	RTE_SET_USED(mp);
-	*info = (struct rte_mempool_info){ .contig_block_size = 0 };
+	bool blocks = mp->pool_data != NULL && slab_pool_valid(mp->pool_data) &&
+		slab_pool_has_blocks(mp->pool_data);
+
+	*info = (struct rte_mempool_info){ .contig_block_size = blocks ? SLAB_OBJECTS : 0 };
 	return 0;
+}
+
+static int
+slab_dequeue_contig_blocks(struct rte_mempool *mp, void **first, unsigned int n)
+{
+	int ret;
+
+	if (unlikely(!slab_pool_valid(mp->pool_data)))
+		return refuse(mp);
+	ret = slab_get_blocks(mp->pool_data, rte_lcore_id(), first, n);
+	return ret == 0 || slab_pool_has_blocks(mp->pool_data) ? ret : -EOPNOTSUPP;
 }
 
 static int
@@ -294,6 +307,7 @@ static const struct rte_mempool_ops ops = {
 	.calc_mem_size = mempool_slab_calc_mem_size,
 	.populate = slab_populate,
 	.get_info = slab_get_info,
+	.dequeue_contig_blocks = slab_dequeue_contig_blocks,
 };
 
 static bool

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+#include <errno.h>
+
+#include "slab_chunk.h"
+#include "slab_depot.h"
+#include "slab_fast.h"
+#include "slab_slab.h"
+
+/*
+ * Blocks: whole slabs. What is free but not in its slab goes there when blocks run out, and comes
+ * back into magazines as it is used again.
+ */
+
+static unsigned int
+take_from_nodes(struct slab_pool *pool, uint32_t home, void **first, unsigned int n)
+{
+	unsigned int have = 0;
+	uint32_t i;
+
+	for (i = 0; i < pool->nodes && have < n; i++)
+		while (have < n && (first[have] = slab_slabs_get_block(pool,
+				(home + i) % pool->nodes)) != NULL)
+			have++;
+	return have;
+}
+
+/* At most as many magazines as there are: others may go on to fill them. */
+static void
+empty_depot(struct slab_pool *pool, uint32_t node)
+{
+	void *objs[SLAB_OBJECTS];
+	uint32_t i, id;
+	unsigned int n;
+
+	for (i = 0; i < pool->depot && (id = slab_depot_get_objects(pool, node)) != 0; i++) {
+		while ((n = slab_magazine_pop_owner(pool, id, objs, SLAB_OBJECTS,
+				slab_base(pool))) != 0)
+			slab_slabs_put(pool, objs, n);
+		slab_depot_park(pool, node, id);
+	}
+}
+
+/* The caller is no lcore inside an operation, so its own cache is one among the others. */
+static void
+empty_caches(struct slab_pool *pool)
+{
+	uint32_t open = slab_load_relaxed(&pool->lcores_open), i;
+	void *objs[SLAB_OBJECTS];
+	unsigned int n, bursts;
+
+	for (i = 0; i < open; i++)
+		for (bursts = pool->cache + pool->magazine; bursts != 0; bursts--) {
+			n = slab_lcore_take(pool, slab_lcore_at(pool, i), objs, SLAB_OBJECTS);
+			if (n == 0)
+				break;
+			slab_slabs_put(pool, objs, n);
+		}
+}
+
+static void
+empty_all(struct slab_pool *pool)
+{
+	uint32_t node;
+
+	for (node = 0; node < pool->nodes; node++)
+		empty_depot(pool, node);
+	empty_caches(pool);
+}
+
+static void
+put_back(struct slab_pool *pool, void *const *first, unsigned int n)
+{
+	while (n-- != 0)
+		slab_slab_put(pool, slab_chunk_number(pool, first[n]) / SLAB_OBJECTS, UINT64_MAX);
+}
+
+int
+slab_get_blocks(struct slab_pool *pool, uint32_t lcore, void **first, unsigned int n)
+{
+	struct slab_lcore *lc = slab_lcore_here(pool, slab_lcore_at(pool, lcore));
+	unsigned int have = take_from_nodes(pool, lc->node, first, n);
+
+	if (have < n) {
+		empty_all(pool);
+		have += take_from_nodes(pool, lc->node, first + have, n - have);
+	}
+	if (have < n) {
+		put_back(pool, first, have);
+		slab_count_owner(pool, &lc->counters.get_fails, 1);
+		return -ENOBUFS;
+	}
+	slab_count_owner(pool, &lc->counters.get_bulks, 1);
+	slab_count_owner(pool, &lc->counters.get_objs, (uint64_t)n * SLAB_OBJECTS);
+	return 0;
+}
+
+bool
+slab_pool_has_blocks(const struct slab_pool *pool)
+{
+	uint32_t slabs = slab_load_relaxed(&pool->numbers) / SLAB_OBJECTS, i;
+
+	for (i = 0; i < slabs; i++)
+		if (slab_chunk_row(pool, i) >= SLAB_OBJECTS)
+			return true;
+	return false;
+}
