@@ -100,9 +100,9 @@ options(void)
 {
 	const struct l2fwd_options *o = &l2fwd_opt;
 
-	return json_pack("{s:s, s:i, s:I, s:I, s:I, s:I, s:b, s:f, s:I, s:I}",
+	return json_pack("{s:s, s:i, s:s?, s:I, s:I, s:I, s:I, s:b, s:f, s:I, s:I}",
 		"mode", o->pipeline ? "pipeline" : "rtc", "lcores", rte_lcore_count(),
-		"mbufs", (json_int_t)l2fwd_pool_size(), "cache", (json_int_t)o->cache,
+		"nodes", o->nodes, "mbufs", (json_int_t)l2fwd_pool_size(), "cache", (json_int_t)o->cache,
 		"burst", (json_int_t)o->burst, "rounds", (json_int_t)o->rounds,
 		"mac_updating", !o->keep_macs, "duration_s", o->duration,
 		"packets", (json_int_t)o->packets, "idle_exit_ms", (json_int_t)o->idle_ms);

@@ -64,6 +64,7 @@ struct l2fwd_options {
 	unsigned int nb_pairs;	/* 0: neighbours are paired */
 	const char *pools[RTE_MEMPOOL_MAX_OPS_IDX];
 	unsigned int nb_pools;
+	const char *nodes;	/* over which pools of slab lie; NULL: one */
 	uint64_t cache;
 	uint64_t mbufs;		/* 0: enough for ports and caches */
 	uint64_t burst;

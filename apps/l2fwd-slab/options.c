@@ -42,6 +42,8 @@ l2fwd_usage(const char *program)
 		"  --portmap LIST       \"(a,b)[,(c,d)]\": a's frames go to b and b's to a;\n"
 		"                       (a,a) sends them back (neighbours in pairs)\n"
 		"  --pool-ops NAME,...  mempool drivers, run one after the other (slab)\n"
+		"  --nodes NODES        pools of slab lie over these NUMA nodes: all, or as 0+1;\n"
+		"                       those of other drivers stay on one (one)\n"
 		"  --cache N            buffers in each rte_mempool cache, 0 to 512 (256)\n"
 		"  --mbufs N            buffers in the pool (enough for ports and caches)\n"
 		"  --burst N            packets received at once, 1 to 512 (32)\n"
@@ -141,14 +143,15 @@ parse_mode(const char *text)
 }
 
 enum {
-	OPT_NO_MAC = 256, OPT_PORTMAP, OPT_POOLS, OPT_CACHE, OPT_MBUFS, OPT_BURST, OPT_MODE,
-	OPT_DURATION, OPT_PACKETS, OPT_IDLE, OPT_ROUNDS, OPT_JSON,
+	OPT_NO_MAC = 256, OPT_PORTMAP, OPT_POOLS, OPT_NODES, OPT_CACHE, OPT_MBUFS, OPT_BURST,
+	OPT_MODE, OPT_DURATION, OPT_PACKETS, OPT_IDLE, OPT_ROUNDS, OPT_JSON,
 };
 
 static const struct option long_options[] = {
 	{ "no-mac-updating", no_argument, NULL, OPT_NO_MAC },
 	{ "portmap", required_argument, NULL, OPT_PORTMAP },
 	{ "pool-ops", required_argument, NULL, OPT_POOLS },
+	{ "nodes", required_argument, NULL, OPT_NODES },
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "mbufs", required_argument, NULL, OPT_MBUFS },
 	{ "burst", required_argument, NULL, OPT_BURST },
@@ -181,6 +184,9 @@ parse_option(int opt, char *arg)
 		return parse_portmap(arg);
 	case OPT_POOLS:
 		return parse_pools(arg);
+	case OPT_NODES:
+		o->nodes = arg;
+		return 0;
 	case OPT_CACHE:
 		return parse_number("--cache", arg, 0, RTE_MEMPOOL_CACHE_MAX_SIZE, &o->cache);
 	case OPT_MBUFS:

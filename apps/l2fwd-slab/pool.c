@@ -14,15 +14,6 @@
 #define HUGEPAGES "/sys/kernel/mm/hugepages"
 #define MB (1 << 20)
 
-static bool
-is_registered(const char *ops)
-{
-	for (unsigned int i = 0; i < rte_mempool_ops_table.num_ops; i++)
-		if (strcmp(rte_mempool_ops_table.ops[i].name, ops) == 0)
-			return true;
-	return false;
-}
-
 static int
 unknown_driver(const char *ops, const char *hint)
 {
@@ -35,20 +26,30 @@ unknown_driver(const char *ops, const char *hint)
 	return l2fwd_error("no mempool driver is called '%s'%s; there are: %s", ops, hint, names);
 }
 
+/* Before the first run, also where that is another driver's. */
+static int
+lay_over_nodes(void)
+{
+	int ret = apps_slab_nodes(l2fwd_opt.nodes);
+
+	return ret == 0 ? 0 : l2fwd_error("--nodes '%s': no pool of slab with it: %s; the line above "
+		"says why", l2fwd_opt.nodes, rte_strerror(-ret));
+}
+
 int
 l2fwd_pools_select(void)
 {
 	if (l2fwd_opt.nb_pools == 0) {
-		if (!is_registered("slab"))
+		if (!apps_has_pool_driver("slab"))
 			return unknown_driver("slab",
 				" (load it with -d librte_mempool_slab.so, or choose with "
 				"--pool-ops)");
 		l2fwd_opt.pools[l2fwd_opt.nb_pools++] = "slab";
 	}
 	for (unsigned int i = 0; i < l2fwd_opt.nb_pools; i++)
-		if (!is_registered(l2fwd_opt.pools[i]))
+		if (!apps_has_pool_driver(l2fwd_opt.pools[i]))
 			return unknown_driver(l2fwd_opt.pools[i], "");
-	return 0;
+	return lay_over_nodes();
 }
 
 /* Full queues on every port, a burst on every lcore, and every cache as full as it gets. */

@@ -171,6 +171,9 @@ print_notes(const struct l2fwd_outcome *out)
 	print_meter(out);
 	printf("distinct buffers: used by the first %.0f packets.\n",
 		l2fwd_outcome_median(out, 0, FIG_SAMPLED));
+	if (l2fwd_opt.nodes != NULL)
+		printf("Nodes: %s for pools of slab; those of other drivers lie on one.\n",
+			l2fwd_opt.nodes);
 	if (l2fwd_opt.rounds > 1)
 		printf("Rounds: %u; all figures are medians over them.\n", out->nb_results[0]);
 	if (l2fwd_opt.nb_pools > 1)

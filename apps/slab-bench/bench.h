@@ -39,6 +39,7 @@
 
 struct bench_options {
 	bool table;
+	const char *nodes;	/* over which pools of slab lie, or NULL */
 	const char *trace;	/* a capture, or NULL */
 	uint64_t gap_us;	/* packets further apart are not of one burst */
 };
@@ -234,6 +235,8 @@ struct bench_pool {
 /* The one pool of this kind, made at its first use; NULL when it cannot be, after an error line. */
 struct bench_pool *bench_pool_get(const struct bench_case *c, bool stats);
 bool bench_pool_has_driver(const char *ops);
+/* One line that this pool cannot be had, and why; returns -1. */
+int bench_pool_refused(const struct bench_pool *pool, int error);
 /* All objects back, in the same places as each time; -1 after an error line. */
 int bench_pool_reset(struct bench_pool *pool, bool shuffled);
 

@@ -5,6 +5,7 @@
  * when it starts. One iteration is one pool.
  */
 
+#include <errno.h>
 #include <stdlib.h>
 
 #include <rte_cycles.h>
@@ -23,16 +24,23 @@ struct creation {
 	unsigned int n;
 };
 
+/* NULL with rte_errno set. */
 static struct rte_mempool *
 make(const char *ops)
 {
 	struct rte_mempool *mp = rte_mempool_create_empty("bench_create", OBJECTS, SIZE, 0, 0,
 		SOCKET_ID_ANY, 0);
+	int ret;
 
-	if (mp != NULL && rte_mempool_set_ops_byname(mp, ops, NULL) == 0 &&
-			rte_mempool_populate_default(mp) == OBJECTS)
+	if (mp == NULL)
+		return NULL;
+	ret = rte_mempool_set_ops_byname(mp, ops, NULL);
+	if (ret == 0)
+		ret = rte_mempool_populate_default(mp);
+	if (ret == OBJECTS)
 		return mp;
 	rte_mempool_free(mp);
+	rte_errno = ret < 0 ? -ret : ENOSPC;
 	return NULL;
 }
 
@@ -43,8 +51,8 @@ make_and_free(struct creation *c)
 	struct rte_mempool *mp = make(c->ops);
 
 	if (mp == NULL)
-		return bench_error("no pool of %u objects of %u bytes with %s: %s; "
-			"reserve more hugepages", OBJECTS, SIZE, c->ops, rte_strerror(rte_errno));
+		return bench_pool_refused(&(struct bench_pool){ .ops = c->ops, .objects = OBJECTS,
+			.size = SIZE }, rte_errno);
 	made = apps_clock();
 	rte_mempool_free(mp);
 	c->made[c->n] = (double)(made - start) / OBJECTS;

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <rte_cycles.h>
 #include <rte_eal.h>
@@ -45,13 +46,35 @@ parse_flags(int argc, char **argv)
 	return 0;
 }
 
+/* As Google Benchmark reads yes and no. */
+static bool
+is_no(const char *value)
+{
+	static const char *const words[] = { "0", "f", "n", "false", "no", "off" };
+
+	for (unsigned int i = 0; i < RTE_DIM(words); i++)
+		if (strcasecmp(value, words[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Names are listed whole, not only those of the part that is run without a filter. */
 static bool
 lists_only(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++)
-		if (strncmp(argv[i], "--benchmark_list_tests", 22) == 0)
-			return true;
-	return false;
+	static const char flag[] = "--benchmark_list_tests";
+	size_t len = strlen(flag);
+	bool lists = false;	/* the last one counts */
+
+	for (int i = 1; i < argc; i++) {
+		if (strncmp(argv[i], flag, len) != 0)
+			continue;
+		if (argv[i][len] == '\0')
+			lists = true;
+		else if (argv[i][len] == '=')
+			lists = !is_no(argv[i] + len + 1);
+	}
+	return lists;
 }
 
 /* Mistakes on the command line and in the capture show before EAL takes any memory. */
@@ -117,8 +140,19 @@ add_context(void)
 }
 
 static int
+lay_over_nodes(void)
+{
+	int ret = apps_slab_nodes(bench_opt.nodes);
+
+	return ret == 0 ? 0 : bench_error("--nodes '%s': no pool of slab with it: %s; the line above "
+		"says why", bench_opt.nodes, rte_strerror(-ret));
+}
+
+static int
 run(void)
 {
+	if (lay_over_nodes() < 0)
+		return EXIT_FAILURE;
 	bench_clock_init();
 	if (bench_opt.table)
 		return bench_table() < 0 ? EXIT_FAILURE : EXIT_SUCCESS;

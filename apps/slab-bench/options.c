@@ -36,6 +36,8 @@ bench_usage(void)
 {
 	fputs("Usage: slab-bench [EAL options] -- [options] [flags of Google Benchmark]\n"
 		"  --table                the kernel's table of bulk sizes, for slab\n"
+		"  --nodes NODES          pools of slab lie over these NUMA nodes: all, or as 0+1;\n"
+		"                         those of other drivers stay on one\n"
 		"  --trace FILE           replay a capture's bursts and sizes: patterns trace/\n"
 		"  --trace-gap US         packets further apart are not of one burst (50)\n"
 		"  --help                 print this\n"
@@ -85,6 +87,11 @@ parse_argument(char **argv, int *i)
 
 	if (strcmp(argv[*i], "--table") == 0) {
 		bench_opt.table = true;
+		return 1;
+	}
+	value = value_of("--nodes", argv, i);
+	if (value != NULL) {
+		bench_opt.nodes = value;
 		return 1;
 	}
 	value = value_of("--trace-gap", argv, i);

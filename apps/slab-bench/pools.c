@@ -16,27 +16,31 @@ static unsigned int nb_pools;
 bool
 bench_pool_has_driver(const char *ops)
 {
-	for (unsigned int i = 0; i < rte_mempool_ops_table.num_ops; i++)
-		if (strcmp(rte_mempool_ops_table.ops[i].name, ops) == 0)
-			return true;
-	return bench_driver_is_array(ops);
+	return bench_driver_is_array(ops) || apps_has_pool_driver(ops);
 }
 
-static int
-refused(const struct bench_pool *p, int error)
+int
+bench_pool_refused(const struct bench_pool *p, int error)
 {
 	return bench_error("no pool of %u objects of %u bytes with %s, cache %u: %s%s", p->objects,
 		p->size, p->ops, p->cache, rte_strerror(error), error != ENOMEM ? "" :
 		"; reserve more hugepages, or filter for smaller pools");
 }
 
-/* bucket places objects itself, in memory of its own. */
+/* bucket places objects itself; over several nodes, slab asks for the memory of each. */
+static bool
+has_own_memory(const struct bench_pool *p)
+{
+	return strcmp(p->ops, "bucket") == 0 ||
+		(strcmp(p->ops, "slab") == 0 && bench_opt.nodes != NULL);
+}
+
 static int
 populate(struct bench_pool *p)
 {
 	int n;
 
-	if (strcmp(p->ops, "bucket") != 0)
+	if (!has_own_memory(p))
 		return bench_arena_populate(p->arena, p->mp);
 	n = rte_mempool_populate_default(p->mp);
 	if (n != (int)p->objects) {
@@ -56,16 +60,16 @@ create_mempool(struct bench_pool *p)
 	snprintf(name, sizeof(name), "bench_%u", nb_pools);
 	p->mp = rte_mempool_create_empty(name, p->objects, p->size, p->cache, 0, SOCKET_ID_ANY, 0);
 	if (p->mp == NULL)
-		return refused(p, rte_errno);
+		return bench_pool_refused(p, rte_errno);
 	if (rte_mempool_set_ops_byname(p->mp, p->ops, p->stats ? with_stats : NULL) != 0)
-		return refused(p, EINVAL);
-	return populate(p) == 0 ? 0 : refused(p, rte_errno);
+		return bench_pool_refused(p, EINVAL);
+	return populate(p) == 0 ? 0 : bench_pool_refused(p, rte_errno);
 }
 
 static int
 create(struct bench_pool *p)
 {
-	if (strcmp(p->ops, "bucket") != 0) {
+	if (!has_own_memory(p)) {
 		p->arena = bench_arena_get(p->objects, p->size);
 		if (p->arena == NULL)
 			return -1;
@@ -73,7 +77,7 @@ create(struct bench_pool *p)
 	if (!bench_driver_is_array(p->ops))
 		return create_mempool(p);
 	p->array = bench_array_create(p->objects);
-	return p->array != NULL ? 0 : refused(p, ENOMEM);
+	return p->array != NULL ? 0 : bench_pool_refused(p, ENOMEM);
 }
 
 static bool

@@ -5,6 +5,8 @@
  * is compared with what the pool was made of.
  */
 
+#include <string.h>
+
 #include <rte_lcore.h>
 #include <rte_string_fns.h>
 
@@ -74,7 +76,7 @@ fill(const struct bench_pool *pool, void *const *objs, unsigned int objects)
 static unsigned int
 may_be_kept_back(const struct bench_pool *pool)
 {
-	return pool->arena->mz != NULL ? 0 :
+	return strcmp(pool->ops, "bucket") != 0 ? 0 :
 		pool->objects / 16 + 2 * (BUCKET / (unsigned int)pool->arena->stride);
 }
 
@@ -99,15 +101,16 @@ bench_pool_reset(struct bench_pool *pool, bool shuffled)
 {
 	struct bench_arena *arena = pool->arena;
 	struct found found = { .objects = arena->objects };
+	bool changes = may_be_kept_back(pool) != 0;
 
 	if (pool->mp != NULL) {
-		found = drain(pool->mp, arena->mz != NULL ? NULL : arena->in_order);
+		found = drain(pool->mp, changes ? arena->in_order : NULL);
 		if (check(pool, found) < 0)
 			return -1;
 	} else {
 		pool->array->len = 0;
 	}
-	if (arena->mz == NULL)
+	if (changes)
 		bench_arena_shuffle(arena, found.objects);
 	fill(pool, shuffled ? arena->shuffled : arena->in_order, found.objects);
 	return 0;

@@ -37,9 +37,13 @@ batch_size(const struct bench_case *c, const struct bench_state *state)
 }
 
 static void
-report_counts(struct bench_state *state, const struct bench_counts *counts)
+report_counts(struct bench_state *state, const struct bench_case *c)
 {
-	bench_state_counter(state, "left_cache", counts->left_cache);
+	const struct bench_counts *counts = &c->counts;
+
+	/* Behind array is no driver that a call could reach. */
+	if (!bench_driver_is_array(c->ops))
+		bench_state_counter(state, "left_cache", counts->left_cache);
 	bench_state_counter(state, "distinct", counts->distinct);
 	if (counts->has_visits) {
 		bench_state_counter(state, "depot_per_1000", counts->depot);
@@ -61,7 +65,7 @@ report(struct bench_state *state, const struct bench_case *c, const struct bench
 		bench_state_counter(state, "worst_lcore", r->worst);
 	if (lcores != BENCH_ONE)
 		bench_state_counter(state, "Mobjs_per_s", r->rate / 1e6);
-	report_counts(state, &c->counts);
+	report_counts(state, c);
 }
 
 void

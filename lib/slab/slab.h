@@ -16,10 +16,11 @@
  *
  * Which calls may run at once, on one pool:
  *
- *                        get, put   count, stats   add, room_give   init
- *     get, put             yes¹         yes             yes          no
- *     count, stats         yes          yes             yes          no
- *     add, room_give       yes          yes             no           no
+ *                        get, put   count, stats   add, room_give   tune   init
+ *     get, put             yes¹         yes             yes          yes    no
+ *     count, stats         yes          yes             yes          yes    no
+ *     add, room_give       yes          yes             no           yes    no
+ *     tune                 yes          yes             yes          yes    no
  *
  *     ¹ Each lcore number may be used by one thread at a time. SLAB_NO_LCORE is for any number
  *       of threads at once.
@@ -59,6 +60,8 @@ extern "C" {
  */
 #define SLAB_MAX_MAGAZINE 4096
 #define SLAB_DEFAULT_MAGAZINE 256
+/** The largest number of partial slabs that an lcore takes at once. */
+#define SLAB_MAX_LCORE_PARTIAL 64
 /** The largest number of nodes. */
 #define SLAB_MAX_NODES 32
 /** Let the library choose. */
@@ -90,6 +93,8 @@ struct slab_conf {
 	uint32_t magazine;         /**< Objects in a magazine, 1 to SLAB_MAX_MAGAZINE; 0: choose. */
 	uint32_t user_size;        /**< Bytes for the caller's own use, see slab_pool_user(). */
 	uint32_t depot;            /**< Magazines that each node's depot holds; SLAB_AUTO. */
+	uint32_t lcore_partial;    /**< Partial slabs that an lcore with a cache takes from its node at
+				    *   once, to have the next at hand; 0: none. */
 	uint32_t min_partial;      /**< Slabs' worth of free objects that a node keeps from the lcores
 				    *   of others as long as those find any elsewhere; SLAB_AUTO. */
 };
@@ -346,9 +351,49 @@ slab_get_blocks(struct slab_pool *pool, uint32_t lcore, void **first, unsigned i
 bool
 slab_pool_has_blocks(const struct slab_pool *pool);
 
+/** What can be set while the pool is in use; at first as slab_conf has it. */
+enum slab_tunable {
+	/**
+	 * As slab_conf.min_partial: slabs' worth of free objects that a node keeps from the lcores
+	 * of others. Slabs, 0 to SLAB_AUTO - 1.
+	 */
+	SLAB_TUNABLE_MIN_PARTIAL,
+	/**
+	 * Magazines that may be full in each node's depot. Magazines, 0 to slab_pool_depot(). What
+	 * is over a lower limit goes to its slabs before the call returns; threads that put at
+	 * that moment may still bring one magazine each.
+	 */
+	SLAB_TUNABLE_DEPOT,
+	/**
+	 * As slab_conf.lcore_partial: partial slabs that an lcore takes at once. Slabs, 0 to
+	 * SLAB_MAX_LCORE_PARTIAL. What lcores have under a larger value they use up.
+	 */
+	SLAB_TUNABLE_LCORE_PARTIAL,
+};
+
 /**
- * Free objects, wherever they are. Exact when no thread gets or puts; else near. Thread-safe.
- * Takes time linear in the number of slabs.
+ * The value of a tunable, and the largest that it can be set to. Thread-safe.
+ */
+uint32_t
+slab_pool_tunable(const struct slab_pool *pool, enum slab_tunable which);
+uint32_t
+slab_pool_tunable_most(const struct slab_pool *pool, enum slab_tunable which);
+
+/**
+ * Set a tunable, in all processes that have the pool. Any number of threads at once, lcores or
+ * not: one of their values stays. Makes nobody wait and waits for nobody. While objects go to their
+ * slabs, up to a magazine of them is in this thread's hands, as in a put.
+ *
+ * @return
+ *   - 0: set.
+ *   - -ERANGE: value is above slab_pool_tunable_most(); nothing was changed.
+ */
+int
+slab_pool_tune(struct slab_pool *pool, enum slab_tunable which, uint32_t value);
+
+/**
+ * Free objects, wherever they are. Exact when no thread gets, puts or tunes; else near.
+ * Thread-safe. Takes time linear in the number of slabs.
  */
 uint32_t
 slab_pool_count(const struct slab_pool *pool);

@@ -29,16 +29,10 @@ take_from_nodes(struct slab_pool *pool, uint32_t home, void **first, unsigned in
 static void
 empty_depot(struct slab_pool *pool, uint32_t node)
 {
-	void *objs[SLAB_OBJECTS];
 	uint32_t i, id;
-	unsigned int n;
 
-	for (i = 0; i < pool->depot && (id = slab_depot_get_objects(pool, node)) != 0; i++) {
-		while ((n = slab_magazine_pop_owner(pool, id, objs, SLAB_OBJECTS,
-				slab_base(pool))) != 0)
-			slab_slabs_put(pool, objs, n);
-		slab_depot_park(pool, node, id);
-	}
+	for (i = 0; i < pool->depot && (id = slab_depot_get_objects(pool, node)) != 0; i++)
+		slab_depot_spill(pool, node, id);
 }
 
 /* The caller is no lcore inside an operation, so its own cache is one among the others. */

@@ -13,15 +13,24 @@
 #include "slab_simd.h"
 #include "slab_list.h"
 
-/* Take a magazine with objects, or with room for some: 0 when there is none. Thread-safe. */
+/*
+ * Take a magazine with objects, or a full one, or one with room; 0 when there is none, and for room
+ * also when the depot has as many full ones as it may. Thread-safe.
+ */
 uint32_t
 slab_depot_get_objects(struct slab_pool *pool, uint32_t node);
+uint32_t
+slab_depot_get_full(struct slab_pool *pool, uint32_t node);
 uint32_t
 slab_depot_get_room(struct slab_pool *pool, uint32_t node);
 
 /* Give a magazine to the list where it belongs. Thread-safe. */
 void
 slab_depot_park(struct slab_pool *pool, uint32_t node, uint32_t magazine);
+
+/* All objects of a magazine to their slabs, and park it. The holder only (I2). */
+void
+slab_depot_spill(struct slab_pool *pool, uint32_t node, uint32_t magazine);
 
 /*
  * Take as many of max objects as the magazine has. Words are their addresses, with base 0 their

@@ -234,13 +234,29 @@ share_out(struct slab_pool *pool, struct slab_lcore *lc, void *const *at_hand, u
 	return n;
 }
 
+/* A slab out of a few that the lcore took from its node at once; 0 if it is to have none. */
+static unsigned int
+get_own_slab(struct slab_pool *pool, struct slab_lcore *lc, void **objs)
+{
+	struct slab_cache *own = slab_lcore_cache(pool, lc);
+	uint32_t max = slab_load_relaxed(&pool->lcore_partial);
+
+	if (max != 0 && slab_load_relaxed(&own->slabs) == 0)
+		slab_slabs_take(pool, lc->node, own, max);
+	return slab_slabs_get_own(pool, own, objs);
+}
+
 static unsigned int
 get_from_slabs(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, void **objs,
 	unsigned int max)
 {
 	void *slab[SLAB_OBJECTS];
-	unsigned int k = slab_slabs_get(pool, node, slab);
+	unsigned int k = 0;
 
+	if (slab_lcore_has_cache(lc) && node == lc->node)
+		k = get_own_slab(pool, lc, slab);
+	if (k == 0)
+		k = slab_slabs_get(pool, node, slab);
 	slab_count_owner(pool, &lc->counters.slab_gets, k != 0);
 	return share_out(pool, lc, slab, k, objs, max);
 }

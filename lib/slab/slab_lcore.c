@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "slab_lcore.h"
+#include "slab_slab.h"
 
 static bool membarrier_works;
 
@@ -34,7 +35,7 @@ slab_lcore_open_owner(struct slab_pool *pool, struct slab_lcore *lc)
 	uint32_t number = (uint32_t)(lc - slab_lcore_at(pool, 0));
 	uint32_t open = slab_load_relaxed(&pool->lcores_open);
 
-	slab_store_relaxed(&lc->offsets, pool->caches_id + number * pool->cache_units);
+	slab_store_relaxed(&lc->cache, pool->caches_id + number * pool->cache_units);
 	slab_store_release(&lc->shut, SLAB_SHUT_NOT);
 	while (open <= number && !slab_cas_release(&pool->lcores_open, &open, number + 1))
 		;
@@ -89,15 +90,25 @@ slab_lcore_pop_aliens_owner(const struct slab_pool *pool, struct slab_lcore *lc,
 
 /* The holder only (I2). */
 static unsigned int
-take_some(const struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
+take_some(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
 {
 	uint32_t len = slab_load_relaxed(&lc->len);
 	unsigned int n = max < len ? max : len;
 
+	if (n != 0)
+		slab_lcore_pop_owner(pool, lc, objs, n);
 	if (n == 0)
-		return slab_lcore_pop_aliens_owner(pool, lc, objs, max);
-	slab_lcore_pop_owner(pool, lc, objs, n);
-	return n;
+		n = slab_lcore_pop_aliens_owner(pool, lc, objs, max);
+	return n != 0 ? n : slab_slabs_get_own(pool, slab_lcore_cache(pool, lc), objs);
+}
+
+/* A glance without a claim: what it misses is on its way somewhere anyhow. */
+static bool
+seems_empty(const struct slab_pool *pool, const struct slab_lcore *lc)
+{
+	return slab_load_relaxed(&lc->len) == 0 && slab_load_relaxed(&lc->aliens) == 0 &&
+		(!slab_lcore_has_cache(lc) ||
+		slab_load_relaxed(&slab_lcore_cache(pool, lc)->nr_slabs) == 0);
 }
 
 unsigned int
@@ -106,10 +117,7 @@ slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsi
 	uint32_t open = SLAB_SHUT_NOT;
 	unsigned int n = 0;
 
-	/* A glance without a claim: what it misses is on its way somewhere anyhow. */
-	if (slab_load_relaxed(&lc->len) == 0 && slab_load_relaxed(&lc->aliens) == 0)
-		return 0;
-	if (!slab_claim_acquire(&lc->shut, &open, SLAB_SHUT_TAKEN))
+	if (seems_empty(pool, lc) || !slab_claim_acquire(&lc->shut, &open, SLAB_SHUT_TAKEN))
 		return 0;
 	membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
 	if (is_idle(lc))

@@ -54,14 +54,20 @@ slab_lcore_here(const struct slab_pool *pool, struct slab_lcore *lc);
 static inline bool
 slab_lcore_has_cache(const struct slab_lcore *lc)
 {
-	return slab_load_relaxed(&lc->offsets) != 0;
+	return slab_load_relaxed(&lc->cache) != 0;
 }
 
 /* Of an lcore that has a cache. */
+static inline struct slab_cache *
+slab_lcore_cache(const struct slab_pool *pool, const struct slab_lcore *lc)
+{
+	return slab_at(pool, slab_load_relaxed(&lc->cache));
+}
+
 static inline uint64_t *
 slab_lcore_offsets(const struct slab_pool *pool, const struct slab_lcore *lc)
 {
-	return slab_at(pool, slab_load_relaxed(&lc->offsets));
+	return slab_lcore_cache(pool, lc)->offsets;
 }
 
 /* Its aliens, where the pool has several nodes. */
@@ -111,8 +117,8 @@ slab_lcore_push_owner(const struct slab_pool *pool, struct slab_lcore *lc, void 
 }
 
 /*
- * Take up to max objects from another lcore's cache; 0 if none could be had. Never waits.
- * Thread-safe.
+ * Take up to max objects, at least SLAB_OBJECTS, from another lcore's cache; 0 if none could be had.
+ * Never waits. Thread-safe.
  */
 unsigned int
 slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max);

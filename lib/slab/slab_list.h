@@ -53,4 +53,29 @@ slab_list_pop(const struct slab_pool *pool, slab_atomic64 *head)
 	return id;
 }
 
+/*
+ * Take up to max off the list in one step, at least 1: the id of the first, which leads to the
+ * others, and their number; or 0. What the walk reads of links that others change meanwhile is
+ * thrown away with the step that fails: as for one, the head tells.
+ */
+static inline uint32_t
+slab_list_pop_some(const struct slab_pool *pool, slab_atomic64 *head, uint32_t max, uint32_t *n)
+{
+	uint64_t old = slab_load_acquire(head);
+	struct slab_link *last = NULL;
+	uint32_t first, next;
+
+	do {
+		first = next = (uint32_t)(old & SLAB_LIST_ID_MASK);
+		if (first == 0)
+			return 0;
+		for (*n = 0; *n < max && next != 0; (*n)++) {
+			last = slab_at(pool, next);
+			next = slab_load_relaxed(&last->next);
+		}
+	} while (!slab_cas_acquire(head, &old, ((old & ~SLAB_LIST_ID_MASK) + SLAB_LIST_TAG) | next));
+	slab_store_relaxed(&last->next, 0);
+	return first;
+}
+
 #endif /* SLAB_LIST_H */

@@ -67,7 +67,8 @@ in_range(const struct slab_conf *conf)
 	return conf->objects >= 1 && conf->objects <= SLAB_MAX_OBJECTS && conf->stride >= 1 &&
 		conf->align >= 1 && (conf->align & (conf->align - 1)) == 0 &&
 		conf->stride % conf->align == 0 && conf->lcores < SLAB_NO_LCORE / 4 &&
-		conf->nodes <= SLAB_MAX_NODES && conf->magazine <= SLAB_MAX_MAGAZINE;
+		conf->nodes <= SLAB_MAX_NODES &&
+		conf->lcore_partial <= SLAB_MAX_LCORE_PARTIAL && conf->magazine <= SLAB_MAX_MAGAZINE;
 }
 
 static bool
@@ -83,8 +84,9 @@ lay_out(const struct slab_conf *conf, struct layout *at)
 	at->nr_slabs = (conf->objects + SLAB_OBJECTS - 1) / SLAB_OBJECTS + 4 * (at->nodes - 1);
 	at->magazine_units = (uint32_t)units(sizeof(struct slab_magazine) +
 		at->magazine * sizeof(uint32_t));
-	at->cache_units = (uint32_t)units((SLAB_LCORE_MAGAZINES + (at->nodes > 1)) *
-		at->magazine * sizeof(uint64_t));
+	/* Of a cache, and of the aliens behind it. */
+	at->cache_units = (uint32_t)units(sizeof(struct slab_cache) +
+		(SLAB_LCORE_MAGAZINES + (at->nodes > 1)) * at->magazine * sizeof(uint64_t));
 	at->nodes_id = units(sizeof(struct slab_pool)) +
 		units(((uint64_t)conf->lcores + at->nodes) * sizeof(struct slab_lcore));
 	at->slabs_id = at->nodes_id + units(at->nodes * sizeof(struct slab_node));
@@ -171,6 +173,7 @@ slab_pool_init(void *mem, const struct slab_conf *conf)
 	pool->slabs_id = (uint32_t)at.slabs_id;
 	pool->user_id = (uint32_t)at.user_id;
 	slab_store_relaxed(&pool->depot_most, at.depot);
+	slab_store_relaxed(&pool->lcore_partial, conf->lcore_partial);
 	slab_store_relaxed(&pool->min_partial, conf->min_partial == SLAB_AUTO ?
 		default_min_partial(conf->stride) : conf->min_partial);
 	pool->caches_id = at.caches == 0 ? 0 : (uint32_t)at.caches_id;

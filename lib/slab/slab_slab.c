@@ -103,9 +103,8 @@ sift(struct slab_pool *pool, struct slab_node *node)
 
 /* The caller has popped the slab. */
 static unsigned int
-empty(struct slab_pool *pool, struct slab_node *node, struct slab_slab *at, void **objs)
+empty(struct slab_pool *pool, struct slab_slab *at, void **objs)
 {
-	slab_sub_relaxed(&node->nr_partial, 1);
 	return slab_chunk_expand(pool, number_of(pool, at), slab_exchange_acq_rel(&at->word, 0),
 		objs);
 }
@@ -116,7 +115,35 @@ slab_slabs_get(struct slab_pool *pool, uint32_t node, void **objs)
 	struct slab_node *here = slab_node_at(pool, node);
 	struct slab_slab *at = pop_any(pool, here);
 
-	return at == NULL ? 0 : empty(pool, here, at, objs);
+	if (at == NULL)
+		return 0;
+	slab_sub_relaxed(&here->nr_partial, 1);
+	return empty(pool, at, objs);
+}
+
+unsigned int
+slab_slabs_get_own(struct slab_pool *pool, struct slab_cache *own, void **objs)
+{
+	struct slab_slab *at = slab_at(pool, slab_load_relaxed(&own->slabs));
+
+	if (slab_load_relaxed(&own->slabs) == 0)
+		return 0;
+	slab_store_relaxed(&own->slabs, slab_load_relaxed(&at->link.next));
+	slab_store_relaxed(&own->nr_slabs, slab_load_relaxed(&own->nr_slabs) - 1);
+	return empty(pool, at, objs);
+}
+
+void
+slab_slabs_take(struct slab_pool *pool, uint32_t node, struct slab_cache *own, uint32_t max)
+{
+	struct slab_node *here = slab_node_at(pool, node);
+	uint32_t n, first = slab_list_pop_some(pool, &here->slabs[0], max, &n);
+
+	if (first == 0)
+		return;
+	slab_sub_relaxed(&here->nr_partial, n);
+	slab_store_relaxed(&own->slabs, first);
+	slab_store_relaxed(&own->nr_slabs, n);
 }
 
 void *
@@ -130,7 +157,8 @@ slab_slabs_get_block(struct slab_pool *pool, uint32_t node)
 		at = sift(pool, here);
 	if (at == NULL)
 		return NULL;
-	empty(pool, here, at, objs);
+	slab_sub_relaxed(&here->nr_partial, 1);
+	empty(pool, at, objs);
 	return objs[0];
 }
 

@@ -17,6 +17,19 @@ unsigned int
 slab_slabs_get(struct slab_pool *pool, uint32_t node, void **objs);
 
 /*
+ * The same, out of an lcore's own partial slabs. Its holder only (I2).
+ */
+unsigned int
+slab_slabs_get_own(struct slab_pool *pool, struct slab_cache *own, void **objs);
+
+/*
+ * Give an lcore that has none partial slabs of its own, up to max, at least 1, by one step on the
+ * list of the node. Its holder only (I2).
+ */
+void
+slab_slabs_take(struct slab_pool *pool, uint32_t node, struct slab_cache *own, uint32_t max);
+
+/*
  * Take a block: a slab of which all SLAB_OBJECTS objects are free and lie in one row. Returns the
  * first of them, or NULL if there is none. Thread-safe.
  */

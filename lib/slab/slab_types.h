@@ -12,8 +12,7 @@
  *     struct slab_node       [nodes]
  *     struct slab_slab       [slabs]
  *     struct slab_chunk      [SLAB_FIRST_ROOM]
- *     uint64_t               [2 x magazine] for each lcore that may have a cache, and where there
- *                                           are several nodes [magazine] more for aliens
+ *     struct slab_cache      for each lcore that may have one
  *     bytes of the user
  *     struct slab_magazine   [nodes x depot]
  *
@@ -37,13 +36,14 @@
  *     added = free + out
  *     free  = sum over slabs of the bits set in their words + sum over magazines and lcores of len
  *             + sum over lcores of aliens
- *     nr_partial of a node = slabs on its lists = slabs of the node with a word that is not 0
+ *     nr_partial of a node = slabs on its lists
+ *                          = slabs of the node with a word that is not 0, but for those of lcores
  *     nr_full of a node = magazines on its depot's list of full ones
  *
  * Invariants that the code relies on:
  *
- *     I1  A slab's word is not 0 if and only if the slab is on one list of its node, or in the
- *         hands of one thread between the two steps of a put or a get.
+ *     I1  A slab's word is not 0 if and only if the slab is on one list of its node or of one
+ *         lcore, or in the hands of one thread between the two steps of a put or a get.
  *     I2  A magazine is on one list of one depot, or in the hands of one thread; only its holder
  *         touches len and codes. The holder of an lcore's cache is the lcore while it is busy, or
  *         else the thread that has claimed it.
@@ -108,13 +108,17 @@ enum slab_shut {
 	SLAB_SHUT_NEW,   /* it has none, or did not need it yet */
 };
 
-/*
- * Written by its lcore only, all but shut, len and aliens, and so on lines of its own. The cache's
- * offsets are the first len that lie at id offsets; the last is the one put last. Those of aliens
- * begin slab_pool.cache further on.
- */
+/* The cache of an lcore, which its holder alone touches (I2). */
+struct slab_cache {
+	slab_atomic32 slabs;    /* id of the first of its own partial slabs, or 0 */
+	slab_atomic32 nr_slabs; /* read by others as a hint */
+	/* len of them, the last of which is the one put last; from slab_pool.cache on, the aliens. */
+	_Alignas(SLAB_LINE) uint64_t offsets[];
+};
+
+/* Written by its lcore only, all but shut, len and aliens, and so on lines of its own. */
 struct slab_lcore {
-	_Alignas(2 * SLAB_LINE) slab_atomic32 offsets; /* or 0: no cache (yet) */
+	_Alignas(2 * SLAB_LINE) slab_atomic32 cache; /* id, or 0: no cache (yet) */
 	slab_atomic32 len;      /* written by the cache's holder only (I2); read by counts */
 	slab_atomic32 busy;     /* the lcore is inside an operation */
 	slab_atomic32 shut;     /* enum slab_shut */
@@ -188,6 +192,7 @@ struct slab_pool {
 	slab_atomic32 lcores_open; /* no lcore from this number on has a cache yet */
 	slab_atomic32 depot_most; /* full magazines that a depot may have at present */
 	slab_atomic32 min_partial;
+	slab_atomic32 lcore_partial; /* slabs that an lcore takes from its node's list at once */
 	slab_atomic32 mixed;      /* chunks of different nodes lie between one another */
 	slab_atomic64 faults;
 	slab_atomic32 by_base[SLAB_CHUNK_LEVELS]; /* heads of the skip list */

@@ -39,8 +39,9 @@ LEFT_OUT = re.compile(
 # Google Benchmark's own columns; the rest of its JSON are counters.
 COLUMNS = set('name family_index per_family_instance_index run_name run_type repetitions '
               'repetition_index threads iterations real_time cpu_time time_unit'.split())
-COUNTERS = {'cycles_per_obj', 'ns_per_obj', 'loop_cycles', 'left_cache', 'distinct'}
+COUNTERS = {'cycles_per_obj', 'ns_per_obj', 'loop_cycles', 'distinct'}
 VISITS = {'depot_per_1000', 'slab_per_1000'}
+DRIVER_COUNTERS = {'slab': {'left_cache', *VISITS}, 'array': set()}
 MORE_COUNTERS = {'shared': {'worst_lcore', 'Mobjs_per_s'}, 'oversubscribed': {'Mobjs_per_s'},
                  **{p: {'pool_cycles', 'Mobjs_per_s'} for p in PIPELINES}}
 
@@ -85,7 +86,8 @@ def counters_of(name):
     pattern, driver = name.split('/')[:2]
     if pattern == 'create':
         return {'cycles_per_obj', 'free_cycles'}
-    return COUNTERS | MORE_COUNTERS.get(pattern, set()) | (VISITS if driver == 'slab' else set())
+    return (COUNTERS | MORE_COUNTERS.get(pattern, set()) |
+            DRIVER_COUNTERS.get(driver, {'left_cache'}))
 
 
 def judge_cycles(name, c, mhz):
@@ -103,9 +105,9 @@ def judge_cycles(name, c, mhz):
 def judge_counts(name, c):
     """In reuse, a cache is filled once, and is enough from then on."""
     due, cached = DISTINCT.get(name), '/cache:0/' not in name
-    least = 0 if cached or '/array/' in name else 1
     most = 0.001 if cached and name.startswith('reuse/') else 1
-    check(name, least <= c['left_cache'] <= most, f'left_cache is {c["left_cache"]}')
+    left = c.get('left_cache', 1)
+    check(name, (0 if cached else 1) <= left <= most, f'left_cache is {left}')
     check(name, 1 <= c['distinct'] <= 16384 and due in (None, c['distinct']),
           f'distinct is {c["distinct"]}, not {due}')
     for key in VISITS & c.keys():
@@ -210,6 +212,15 @@ def run_names():
         seen = set(re.findall(regex, '\n'.join(names), re.M))
         check('list', seen == set(due), f'{seen} where {due} was due')
     print(f'{len(names)} names')
+    run_no_list()
+
+
+def run_no_list():
+    """Told not to list, it would run the small part that is run without a filter."""
+    for no in '=false', '=No', '=0':
+        start([f'--benchmark_list_tests{no}', '--benchmark_out=/proc/none/x'], status=1,
+              lines=['^slab-bench: no --benchmark_filter: a small part is run',
+                     "^invalid file name: '/proc/none/x'"])
 
 
 MISTAKES = {
@@ -275,6 +286,27 @@ def run_no_memory():
                      lines=[r'no memory for 262144 objects .* takes \d+ MB'])
     failed = [b['name'] for b in report['benchmarks'] if b.get('error_occurred')]
     check('no memory', failed == [large], f'errors in {failed}')
+    start(['--benchmark_filter=^create/(slab|ring_mp_mc)/'], memory='no-huge', need=64, status=1,
+          lines=[f'^slab-bench: no pool of 262144 objects of 256 bytes with {driver}, cache 0: '
+                 'Cannot allocate memory; ' for driver in ('slab', 'ring_mp_mc')])
+
+
+def run_nodes():
+    """Pools of slab over all nodes of this machine, which may be one; others' beside them. What is
+    wrong is said by slab and by slab-bench, in one line each."""
+    names = [f'{pattern}/{driver}/cache:{cache}/n:32' for pattern, driver, cache in
+             itertools.product(('scatter', 'shared', 'pipeline'), ('slab', 'ring_mp_mc'), (0, 256))]
+    os.environ['MEMPOOL_SLAB'] = 'magazine=64'
+    report = measure('((scatter|shared|pipeline)/(slab|ring_mp_mc)/cache:(0|256)/n:32'
+                     '|create/slab/.*)', [*names, 'create/slab/size:256/objects:262144'],
+                     '--nodes=all', lcores=2, lines=[], need=512)
+    given = report['context']['MEMPOOL_SLAB']
+    check('nodes', given == 'magazine=64,nodes=all', f'MEMPOOL_SLAB is {given}')
+    for nodes, seen in ('0+999', '0+999'), ('0,1', '[0,1]'):
+        output = start(['--nodes', nodes, '--benchmark_filter=^reuse/'], status=1,
+                       lines=[rf"^slab-bench: --nodes '{re.escape(nodes)}': no pool of slab "])
+        told = re.findall(r'^mempool_slab: .* option nodes=(.*): allowed: all', output, re.M)
+        check(nodes, told == [seen], f'slab said {told}', output)
 
 
 PARTS = {
@@ -283,13 +315,14 @@ PARTS = {
     'oversubscribed': lambda: run_patterns(['oversubscribed'], 4),
     'trace': run_trace, 'create': run_create, 'table': run_table, 'names': run_names,
     'mistakes': run_mistakes, 'left-out': run_left_out, 'no-memory': run_no_memory,
+    'nodes': run_nodes,
 }
 
 
 def main():
     """On two CPUs at most, so that four lcores are two on each."""
     cpus = sorted(os.sched_getaffinity(0))[:2]
-    if len(cpus) < 2 and sys.argv[1] in ('two-lcores', 'oversubscribed', 'names'):
+    if len(cpus) < 2 and sys.argv[1] in ('two-lcores', 'oversubscribed', 'names', 'nodes'):
         dpdkrun.skip('two CPUs are needed, here is one')
     os.sched_setaffinity(0, cpus)
     PARTS[sys.argv[1]]()

@@ -20,6 +20,7 @@ def parse_arguments():
     p.add_argument('--cache', type=int, default=0, help="rte_mempool's cache in front of slab")
     p.add_argument('--pools', default='slab', metavar='NAME,...')
     p.add_argument('--macs', action='store_true', help='let it rewrite the addresses')
+    p.add_argument('--arg', action='append', default=[], help='one more argument of l2fwd-slab')
     p.add_argument('--compare', action='append', default=[], help='one more argument of capcmp')
     p.add_argument('--expect', action='append', default=[], metavar='REGEX',
                    help='what the output must have')
@@ -35,7 +36,7 @@ def argv_of(args, into, out, report):
             f'--vdev=net_pcap0,rx_pcap={into},tx_pcap={out}', '--', '-T', '0',
             '--portmap', '(0,0)', '--idle-exit', '200', '--pool-ops', args.pools,
             '--cache', str(args.cache), '--mode', args.mode, '--json', report,
-            *([] if args.macs else ['--no-mac-updating'])]
+            *([] if args.macs else ['--no-mac-updating']), *args.arg]
 
 
 def judge_report(path, output, count, pools):

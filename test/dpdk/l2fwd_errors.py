@@ -45,11 +45,15 @@ CASES = {
     'portmap-beyond-ports': (lambda d: made(d, 'a.pcap'), ['--portmap', '(0,7)'], r'\b7\b'),
     'unknown-pool': (lambda d: made(d, 'a.pcap'), ['--pool-ops', 'nosuch'],
                      r"'nosuch'(?=.*\bslab\b)(?=.*\bring_mp_mc\b)"),
+    'bad-nodes': (lambda d: made(d, 'a.pcap'), ['--nodes', '0+999'], r"--nodes '0\+999'.* above"),
     'too-many-mbufs': (lambda d: made(d, 'a.pcap'), ['--mbufs', '400000000'],
                        r'400000000 buffers.* MB'),
     'unwritable-json': (lambda d: made(d, 'a.pcap'), ['--json', '/proc/none/report.json'],
                         r'/proc/none/report\.json'),
 }
+
+# The line of slab that comes before, where it was slab that refused something.
+DRIVER_SAYS = {'bad-nodes': r'option nodes=0\+999: allowed: all, or'}
 
 
 def argv_of(directory, capture, arguments):
@@ -60,6 +64,13 @@ def argv_of(directory, capture, arguments):
     return [os.environ['SLAB_L2FWD'], '--no-pci', '--no-telemetry', *dpdkrun.lcore_args(1),
             *dpdkrun.memory_args('auto', 256), *dpdkrun.pool_args('slab'), *vdev, '--',
             '-T', '0', '--idle-exit', '200', *arguments]
+
+
+def judge_driver(output, regex):
+    lines = [line for line in output.splitlines() if line.startswith('mempool_slab: ')]
+    if len(lines) != 1 or re.search(regex, lines[0]) is None:
+        dpdkrun.fail(f'not one line of slab with /{regex}/', output)
+    print(lines[0])
 
 
 def judge(status, output, regex):
@@ -75,6 +86,8 @@ def main():
     capture, arguments, regex = CASES[sys.argv[1]]
     with dpdkrun.scratch() as directory:
         status, output, _ = dpdkrun.run(argv_of(directory, capture, arguments), timeout=60)
+    if sys.argv[1] in DRIVER_SAYS:
+        judge_driver(output, DRIVER_SAYS[sys.argv[1]])
     judge(status, output, regex)
 
 

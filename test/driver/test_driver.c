@@ -5,6 +5,7 @@
  * not, legacy or not, IOVA as VA or PA) is up to EAL's options: the same program runs with each.
  */
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,6 +23,8 @@
 #include <rte_lcore.h>
 #include <rte_malloc.h>
 #include <rte_mempool.h>
+
+#include "mempool_slab.h"
 
 static const unsigned int counts[] = { 1, 2, 31, 32, 33, 63, 64, 65, 1000, 8191 };
 static const unsigned int sizes[] = { 1, 32, 64, 128, 1000, 2176, 9216, 70000 };
@@ -367,7 +370,7 @@ options_refused(void **state)
 	check_refused("magazine=-1", "magazine", "-1", "1 to 4096");
 	check_refused("magazine=16,depot=1k", "depot", "1k", "0 to");
 	check_refused("min_partial=99999999999", "min_partial", "99999999999", "0 to");
-	check_refused("lcore_partial=3", "lcore_partial", "3", "0");
+	check_refused("lcore_partial=65", "lcore_partial", "65", "0 to 64");
 	check_refused("nodes=", "nodes", "", "all, or NUMA sockets");
 	check_refused("nodes=9", "nodes", "9", "all, or NUMA sockets");
 	check_refused("nodes=0+0", "nodes", "0+0", "each once");
@@ -404,7 +407,7 @@ static void
 options_accepted(void **state)
 {
 	(void)state;
-	check_accepted("magazine=16,depot=3,min_partial=2,lcore_partial=0,check=off,stats=on");
+	check_accepted("magazine=16,depot=3,min_partial=2,lcore_partial=4,check=off,stats=on");
 	check_accepted("magazine=1");
 	check_accepted("magazine=4096,stats=off");
 	check_accepted("depot=0");
@@ -471,6 +474,112 @@ double_free_is_reported(void **state)
 	assert_non_null(strstr(line, "a_name_of_25_characters__"));
 	assert_non_null(strstr(line, "free already"));
 	free(log_text);
+	rte_mempool_free(mp);
+}
+
+/* What the plugin has beyond rte_mempool: EAL loaded it, so this program is not linked with it. */
+static void *
+of_plugin(const char *symbol)
+{
+	void *plugin = dlopen("librte_mempool_slab.so", RTLD_LAZY | RTLD_NOLOAD), *found;
+
+	assert_non_null(plugin);
+	found = dlsym(plugin, symbol);
+	assert_non_null(found);
+	dlclose(plugin);
+	return found;
+}
+
+static int
+get_tunable(const struct rte_mempool *mp, const char *name, uint32_t *value)
+{
+	__typeof__(&mempool_slab_tunable_get) get = of_plugin("mempool_slab_tunable_get");
+
+	return get(mp, name, value);
+}
+
+static int
+set_tunable(struct rte_mempool *mp, const char *name, uint32_t value)
+{
+	__typeof__(&mempool_slab_tunable_set) set = of_plugin("mempool_slab_tunable_set");
+
+	return set(mp, name, value);
+}
+
+static void
+check_tunable(struct rte_mempool *mp, const char *name, uint32_t at_first, uint32_t most)
+{
+	uint32_t value;
+
+	assert_int_equal(get_tunable(mp, name, &value), 0);
+	assert_int_equal(value, at_first);
+	assert_int_equal(set_tunable(mp, name, most), 0);
+	assert_int_equal(get_tunable(mp, name, &value), 0);
+	assert_int_equal(value, most);
+	assert_int_equal(set_tunable(mp, name, 0), 0);
+	assert_int_equal(get_tunable(mp, name, &value), 0);
+	assert_int_equal(value, 0);
+}
+
+static void
+check_tunable_refused(struct rte_mempool *mp, const char *name, uint32_t number,
+	const char *expected)
+{
+	const char *line;
+	uint32_t before, after;
+
+	assert_int_equal(get_tunable(mp, name, &before), 0);
+	log_begin();
+	assert_int_equal(set_tunable(mp, name, number), -ERANGE);
+	line = log_end();
+	print_message("%s", line);
+	assert_non_null(strstr(line, expected));
+	assert_ptr_equal(strchr(line, '\n'), line + strlen(line) - 1);
+	free(log_text);
+	assert_int_equal(get_tunable(mp, name, &after), 0);
+	assert_int_equal(after, before);
+}
+
+static void
+tunables(void **state)
+{
+	struct rte_mempool *mp = empty_pool(1000, 64, 0, 0, "magazine=16,depot=20,min_partial=3");
+
+	(void)state;
+	assert_int_equal(rte_mempool_populate_default(mp), 1000);
+	check_obtainable(mp, 1000);
+	check_tunable(mp, "depot", 20, 20);
+	check_obtainable(mp, 1000);
+	check_tunable(mp, "min_partial", 3, UINT32_MAX - 1);
+	assert_int_equal(set_tunable(mp, "depot", 7), 0);
+	check_tunable_refused(mp, "depot", 21, "pool a_name_of_25_characters__: tunable depot=21: "
+		"allowed: 0 to 20 magazines per node");
+	check_tunable_refused(mp, "min_partial", UINT32_MAX, "tunable min_partial=4294967295: "
+		"allowed: 0 to 4294967294 slabs");
+	check_obtainable(mp, 1000);
+	rte_mempool_free(mp);
+}
+
+static void
+no_tunables(void **state)
+{
+	struct rte_mempool *mp = empty_pool(10, 64, 0, 0, NULL), *theirs;
+	uint32_t value = 5;
+
+	(void)state;
+	assert_int_equal(get_tunable(mp, "depot", &value), -EINVAL); /* not populated yet */
+	assert_int_equal(set_tunable(mp, "depot", 0), -EINVAL);
+	assert_int_equal(rte_mempool_populate_default(mp), 10);
+	assert_int_equal(get_tunable(mp, "magazine", &value), -EINVAL);
+	assert_int_equal(set_tunable(mp, "magazine", 1), -EINVAL);
+	assert_int_equal(set_tunable(mp, "", 1), -EINVAL);
+	theirs = rte_mempool_create("theirs", 10, 64, 0, 0, NULL, NULL, NULL, NULL, SOCKET_ID_ANY,
+		0);
+	assert_non_null(theirs);
+	assert_int_equal(get_tunable(theirs, "depot", &value), -EINVAL);
+	assert_int_equal(set_tunable(theirs, "depot", 0), -EINVAL);
+	assert_int_equal(value, 5);
+	rte_mempool_free(theirs);
 	rte_mempool_free(mp);
 }
 
@@ -561,6 +670,8 @@ main(int argc, char **argv)
 		cmocka_unit_test(options_accepted),
 		cmocka_unit_test(freed_with_objects_out),
 		cmocka_unit_test(double_free_is_reported),
+		cmocka_unit_test(tunables),
+		cmocka_unit_test(no_tunables),
 		cmocka_unit_test(pool_of_another_driver),
 		cmocka_unit_test(more_than_there_is),
 		cmocka_unit_test(populated_again),

@@ -113,6 +113,7 @@ shape(struct model *m, struct slab_conf *conf, unsigned int i)
 	conf->lcore_cache = draw(m, 3) != 0;
 	conf->stats = draw(m, 2);
 	conf->nodes = 1 + draw(m, 3);
+	conf->lcore_partial = draw(m, 2) * draw(m, 6);
 }
 
 /* The objects come in several chunks, with operations in between. */

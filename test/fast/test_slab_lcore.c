@@ -103,6 +103,36 @@ shut_out_but_working(void **state)
 	pool_free(pool);
 }
 
+/* Slabs that an lcore took from its node at once are not lost to others. */
+static void
+own_slabs_are_taken(void **state)
+{
+	struct slab_conf conf = plain_conf(64 * 8);
+	struct slab_range all = { .base = MADE_UP, .count = 64 * 8 };
+	struct slab_cache *own;
+	struct slab_pool *pool;
+	void *objs[64 * 8];
+	unsigned int i;
+
+	(void)state;
+	conf.magazine = 4;
+	conf.depot = 0;
+	conf.lcore_partial = 3;
+	pool = pool_make(&conf);
+	pool_add(pool, &all);
+	assert_int_equal(slab_get(pool, SLAB_NO_LCORE, objs, 64 * 8), 0);
+	for (i = 0; i < 64 * 8; i += 2)
+		slab_put(pool, SLAB_NO_LCORE, objs + i, 1);
+	assert_int_equal(slab_get(pool, 1, objs, 1), 0);
+	own = slab_lcore_cache(pool, slab_lcore_at(pool, 1));
+	assert_int_equal(own->nr_slabs, 2);
+	assert_int_equal(slab_load_relaxed(&slab_node_at(pool, 0)->nr_partial), 8 - 3 + 1);
+	assert_int_equal(slab_pool_count(pool), 32 * 8 - 1);
+	assert_int_equal(drain(pool, 0, objs, 64 * 8, 16), 32 * 8 - 1);
+	assert_int_equal(own->nr_slabs, 0);
+	pool_free(pool);
+}
+
 /* Small pools have no caches, unless one asks for magazines. */
 static void
 small_pools_do_without(void **state)
@@ -145,6 +175,7 @@ main(void)
 		cmocka_unit_test(a_take_is_bounded),
 		cmocka_unit_test(busy_is_passed_over),
 		cmocka_unit_test(shut_out_but_working),
+		cmocka_unit_test(own_slabs_are_taken),
 		cmocka_unit_test(small_pools_do_without),
 		cmocka_unit_test(opens_at_the_first_call),
 	};

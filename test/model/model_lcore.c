@@ -16,7 +16,9 @@
 static uint64_t *
 cache_of(uint32_t lcore)
 {
-	return slab_at(pool, pool->caches_id + lcore * pool->cache_units);
+	struct slab_cache *cache = slab_at(pool, pool->caches_id + lcore * pool->cache_units);
+
+	return cache->offsets;
 }
 
 static void

@@ -4,7 +4,8 @@
 
 /*
  * slab_list.h: three threads pop up to two of two ids from one list and push them again in either
- * order. No id is lost or in two hands, and what its holder wrote is seen by the next.
+ * order. No id is lost or in two hands, and what its holder wrote is seen by the next. In "list-some"
+ * one of them takes what it finds in one step.
  */
 
 #define IDS 2
@@ -74,6 +75,34 @@ thread(unsigned int i)
 }
 
 static void
+take_some(void)
+{
+	uint32_t n, a = slab_list_pop_some(pool, head, 2, &n), b = 0;
+	struct slab_link *link = slab_at(pool, a);
+
+	if (a == 0)
+		return;
+	model_hold(number_of(a));
+	b = slab_load_relaxed(&link->next);
+	model_assert(n == 1 + (b != 0));
+	if (b != 0)
+		model_hold(number_of(b));
+	push(a);
+	push(b);
+}
+
+static void
+thread_some(unsigned int i)
+{
+	if (i != 0) {
+		thread(i);
+		return;
+	}
+	take_some();
+	take_some();
+}
+
+static void
 after(void)
 {
 	uint32_t a = slab_list_pop(pool, head), b = slab_list_pop(pool, head);
@@ -91,8 +120,19 @@ after(void)
 	{ "plain link", "slab_list_pop", "&link->next", MODEL_LOAD, TWIST_PLAIN }, \
 }
 
+#define SOME_MUTANTS { \
+	{ "untagged head", "slab_list_pop", "head", MODEL_CAS, TWIST_UNTAGGED }, \
+	{ "some with an untagged head", "slab_list_pop_some", "head", MODEL_CAS, TWIST_UNTAGGED }, \
+	{ "some relaxed", "slab_list_pop_some", "head", MODEL_CAS, TWIST_RELAXED }, \
+	{ "some relaxed at first", "slab_list_pop_some", "head", MODEL_LOAD, TWIST_RELAXED }, \
+	{ "some relaxed on failure", "slab_list_pop_some", "head", MODEL_CAS, TWIST_FAIL_RELAXED }, \
+	{ "plain links", "slab_list_pop_some", "&last->next", MODEL_LOAD, TWIST_PLAIN }, \
+}
+
 const struct model_scenario model_scenarios[] = {
 	{ "list-2", 2, IDS, false, setup, thread, after, NULL, MUTANTS },
 	{ "list-3", 3, IDS, false, setup, thread, after, NULL, MUTANTS },
+	{ "list-some-2", 2, IDS, false, setup, thread_some, after, NULL, SOME_MUTANTS },
+	{ "list-some-3", 3, IDS, false, setup, thread_some, after, NULL, SOME_MUTANTS },
 	{ 0 },
 };

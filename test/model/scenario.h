@@ -93,7 +93,7 @@ share_lcore(uint32_t lcore)
 {
 	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
 
-	model_share(&lc->offsets, MODEL_ATOMIC);
+	model_share(&lc->cache, MODEL_ATOMIC);
 	model_share(&lc->len, MODEL_ATOMIC);
 	model_share(&lc->aliens, MODEL_COUNT);
 	model_share(&lc->busy, MODEL_ATOMIC);

@@ -188,6 +188,84 @@ check_telemetry(struct rte_mempool *ring)
 	rte_mempool_free(mp);
 }
 
+/* Each mistake is answered by what is wrong, and by what would be right. */
+static void
+check_refused(const char *params, const char *expected)
+{
+	char command[2000], error[200];
+
+	snprintf(command, sizeof(command), "/mempool_slab/set%s", params);
+	snprintf(error, sizeof(error), "{\"/mempool_slab/set\":{\"error\":\"%s\"}}", expected);
+	CHECK(strcmp(ask(command), error) == 0);
+}
+
+static void
+check_tunables_refused(void)
+{
+	static const char form[] = "'%.32s': wanted: POOL,TUNABLE,VALUE";
+	char much[1000] = ",told,depot,", error[100];
+
+	memset(much + strlen(much), '1', 100);
+	check_refused(much, "pool told: tunable depot=1111111111111111: "
+		"allowed: 0 to 20 magazines per node");
+	memset(much + strlen(much), '1', 100);
+	snprintf(error, sizeof(error), form, much + 1);
+	check_refused(much, error);
+	memset(much + 1, 'x', sizeof(much) - 2);
+	snprintf(error, sizeof(error), form, much + 1);
+	check_refused(much, error);
+	check_refused(",told,depot,\"\\", "pool told: tunable depot=\\\"\\\\: "
+		"allowed: 0 to 20 magazines per node");
+	check_refused("", "'': wanted: POOL,TUNABLE,VALUE");
+	check_refused(",told", "'told': wanted: POOL,TUNABLE,VALUE");
+	check_refused(",told,depot", "'told,depot': wanted: POOL,TUNABLE,VALUE");
+	check_refused(",told,,", "pool told: no tunable ''; allowed: depot, lcore_partial, min_partial");
+	check_refused(",told,magazine,3", "pool told: no tunable 'magazine'; allowed: "
+		"depot, lcore_partial, min_partial");
+	check_refused(",told,depot,3,4", "pool 'told,depot': there is no such pool of slab");
+	check_refused(",nobody,depot,3", "pool 'nobody': there is no such pool of slab");
+	check_refused(",theirs,depot,3", "pool 'theirs': there is no such pool of slab");
+	check_refused(",told,depot,21", "pool told: tunable depot=21: "
+		"allowed: 0 to 20 magazines per node");
+	check_refused(",told,depot,", "pool told: tunable depot=: "
+		"allowed: 0 to 20 magazines per node");
+	check_refused(",told,depot,-1", "pool told: tunable depot=-1: "
+		"allowed: 0 to 20 magazines per node");
+	check_refused(",told,depot,3x", "pool told: tunable depot=3x: "
+		"allowed: 0 to 20 magazines per node");
+	check_refused(",told,depot, 3", "pool told: tunable depot= 3: "
+		"allowed: 0 to 20 magazines per node");
+	check_refused(",told,lcore_partial,65", "pool told: tunable lcore_partial=65: "
+		"allowed: 0 to 64 slabs");
+	check_refused(",told,min_partial,4294967296", "pool told: tunable min_partial=4294967296: "
+		"allowed: 0 to 4294967294 slabs");
+	check_refused(",told,min_partial,99999999999999999999", "pool told: tunable "
+		"min_partial=9999999999999999: allowed: 0 to 4294967294 slabs");
+	CHECK(strstr(ask("/mempool_slab/tunables"), "{\"error\":\"pool ''") != NULL);
+	CHECK(strstr(ask("/mempool_slab/tunables,theirs"), "{\"error\":\"pool 'theirs'") != NULL);
+}
+
+static void
+check_tunables(void)
+{
+	struct rte_mempool *mp = make_pool("told", "slab", "magazine=16,depot=20,min_partial=3");
+
+	CHECK(strcmp(ask("/mempool_slab/tunables,told"), "{\"/mempool_slab/tunables\":{"
+		"\"name\":\"told\",\"depot\":20,\"depot_max\":20,"
+		"\"lcore_partial\":0,\"lcore_partial_max\":64,\"min_partial\":3,\"min_partial_max\":4294967294}}") == 0);
+	check_all_there(mp);
+	CHECK(strcmp(ask("/mempool_slab/set,told,depot,5"),
+		"{\"/mempool_slab/set\":{\"name\":\"told\",\"depot\":5}}") == 0);
+	CHECK(strstr(ask("/mempool_slab/set,told,lcore_partial,7"), "\"lcore_partial\":7") != NULL);
+	CHECK(strcmp(ask("/mempool_slab/set,told,min_partial,4294967294"),
+		"{\"/mempool_slab/set\":{\"name\":\"told\",\"min_partial\":4294967294}}") == 0);
+	check_tunables_refused();
+	CHECK(strstr(ask("/mempool_slab/tunables,told"), "\"depot\":5,\"depot_max\":20,"
+		"\"lcore_partial\":7,\"lcore_partial_max\":64,\"min_partial\":4294967294,") != NULL);
+	check_all_there(mp);
+	rte_mempool_free(mp);
+}
+
 static void
 primary(const char *self, char *slab, char *other)
 {
@@ -212,6 +290,7 @@ primary(const char *self, char *slab, char *other)
 	end_secondary(start_secondary(self, (char *const[]){ other, slab }, "refuse"));
 	CHECK(rte_mempool_avail_count(ring) == OBJECTS);
 	check_telemetry(ring);
+	check_tunables();
 	rte_mempool_free(ring);
 	rte_mempool_free(mp);
 }

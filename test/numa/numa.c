@@ -153,6 +153,10 @@ check_shares(void)
 	count_by_node(mp, by_node);
 	check(by_node[1] == OBJECTS / 4 * 3 && by_node[0] == OBJECTS / 4, "nodes=1*3+0*1");
 	rte_mempool_free(mp);
+	mp = make("1", OBJECTS, 0, 2048);
+	count_by_node(mp, by_node);
+	check(by_node[1] == OBJECTS, "nodes=1");
+	rte_mempool_free(mp);
 }
 
 /* What lcores do in a phase, and what they saw. */

@@ -18,6 +18,7 @@
 struct load {
 	const char *name;
 	uint32_t objects, magazine, depot, burst;
+	uint32_t nodes, lcore_partial;
 	bool lcore_cache;
 	bool other_threads;  /* every second thread is no lcore */
 	bool cross;          /* threads put what others got */
@@ -139,13 +140,20 @@ work(void *arg)
 	return NULL;
 }
 
+/* A chunk lies on one node: each has a part of all objects. */
 static void
-add(struct shared *s, uint32_t first, uint32_t count)
+add(struct shared *s, uint32_t first, uint32_t end)
 {
-	struct slab_range range = { .base = MADE_UP + (size_t)first * 64, .count = count };
+	uint32_t part = s->load->objects / (s->load->nodes + (s->load->nodes == 0)), count;
+	struct slab_range range = { 0 };
 
-	if (count != 0 && pool_add(s->pool, &range) != count)
-		abort();
+	for (; first < end; first += count) {
+		count = part - first % part < end - first ? part - first % part : end - first;
+		range = (struct slab_range){ .base = MADE_UP + (size_t)first * 64, .count = count,
+			.node = first / part };
+		if (pool_add(s->pool, &range) != count)
+			abort();
+	}
 }
 
 static void
@@ -161,7 +169,7 @@ run(struct shared *s)
 		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
 	}
 	for (i = early; i < n; i++)
-		add(s, i, 1);
+		add(s, i, i + 1);
 	for (i = 0; i < THREADS; i++) {
 		pthread_join(workers[i].thread, NULL);
 		got += workers[i].got;
@@ -187,12 +195,16 @@ check_all_there(struct shared *s)
 static void
 check(const struct load *load, uint32_t bursts)
 {
+	static const uint8_t lcore_node[THREADS] = { 0, 1, 2, 0 };
 	struct slab_conf conf = plain_conf(load->objects);
 	struct shared s = { .load = load, .bursts = bursts };
 
 	conf.magazine = load->magazine;
 	conf.depot = load->depot;
 	conf.lcore_cache = load->lcore_cache;
+	conf.nodes = load->nodes;
+	conf.lcore_node = lcore_node;
+	conf.lcore_partial = load->lcore_partial;
 	s.pool = pool_make(&conf);
 	s.holder = calloc(load->objects, 1);
 	pthread_mutex_init(&s.box.lock, NULL);
@@ -212,6 +224,12 @@ static const struct load loads[] = {
 		.other_threads = true },
 	{ "three objects", 3, 1, SLAB_AUTO, 2, .lcore_cache = true, .cross = true,
 		.other_threads = true },
+	{ "nodes", 4096, 32, SLAB_AUTO, 64, .nodes = 2, .lcore_cache = true, .cross = true,
+		.other_threads = true },
+	{ "lcores with slabs of their own", 1000, 16, 0, 64, .lcore_partial = 4,
+		.lcore_cache = true, .cross = true },
+	{ "nodes and chunks that come later", 3000, 32, 2, 64, .nodes = 3, .lcore_partial = 3,
+		.lcore_cache = true, .cross = true, .late_chunks = true },
 	{ "chunks come later", 4000, 32, 8, 64, .lcore_cache = true, .cross = true,
 		.late_chunks = true },
 };

@@ -67,6 +67,29 @@ MEMPOOL_SLAB_API struct rte_mempool *
 mempool_slab_pktmbuf_pool_create(const char *name, unsigned int n, unsigned int cache_size,
 	uint16_t priv_size, uint16_t data_room_size, const char *nodes);
 
+/**
+ * Read or set a tunable of a pool while it is in use, from any thread, in any of the processes that
+ * have it; lcores go on, and no object is lost. See /mempool_slab/set in telemetry for the same.
+ *
+ * @param mp
+ *   A pool of this driver, populated or being populated.
+ * @param name
+ *   - "depot": magazines that may be full in each node's depot; 0 to as many as the pool was made
+ *     with. What is over a lower limit goes to its slabs at once.
+ *   - "lcore_partial": partial slabs that an lcore takes from its node at once; 0 to 64.
+ *   - "min_partial": slabs' worth of free objects that a node keeps from the lcores of others,
+ *     while those find any elsewhere; 0 to UINT32_MAX - 1.
+ * @return
+ *   - 0: read or set.
+ *   - -EINVAL: there is no such tunable, or mp is no pool of this driver or has no memory yet.
+ *   - -ERANGE: the value is too large, after a line in the log that says what is allowed; nothing
+ *     was changed.
+ */
+MEMPOOL_SLAB_API int
+mempool_slab_tunable_get(const struct rte_mempool *mp, const char *name, uint32_t *value);
+MEMPOOL_SLAB_API int
+mempool_slab_tunable_set(struct rte_mempool *mp, const char *name, uint32_t value);
+
 #ifdef __cplusplus
 }
 #endif

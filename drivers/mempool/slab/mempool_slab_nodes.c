@@ -74,8 +74,8 @@ share_all(struct shares *s)
 	}
 }
 
-static bool
-read_number(const char **text, unsigned long *value)
+bool
+mempool_slab_read_number(const char **text, unsigned long *value)
 {
 	char *end;
 
@@ -94,12 +94,12 @@ read_shares(struct shares *s, const char *text)
 	unsigned long socket, weight;
 
 	do {
-		if (!read_number(&text, &socket))
+		if (!mempool_slab_read_number(&text, &socket))
 			return false;
 		weight = RTE_MAX(lcores_of((int)socket), 1U);
 		if (*text == '*') {
 			text++;
-			if (!read_number(&text, &weight))
+			if (!mempool_slab_read_number(&text, &weight))
 				return false;
 		}
 		if (!add_share(s, socket, weight))
@@ -117,6 +117,7 @@ divide(uint32_t objects, const struct shares *s, struct mempool_slab_plan *plan)
 
 	for (i = 0; i < s->n; i++)
 		sum += s->weight[i];
+	plan->asked_for = true;
 	plan->nodes = s->n;
 	for (i = 0; i < s->n; i++) {
 		so_far += s->weight[i];
@@ -168,7 +169,7 @@ mempool_slab_calc_mem_size(const struct rte_mempool *mp, uint32_t n, uint32_t pg
 	struct mempool_slab_plan *plan = plan_of(mp);
 	uint32_t placed = mp->size - n, i = 0;
 
-	if (plan->nodes > 1) {
+	if (plan->asked_for) {
 		while (plan->until[i] <= placed)
 			i++;
 		n = plan->until[i] - placed;

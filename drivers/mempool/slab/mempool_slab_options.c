@@ -40,6 +40,12 @@ set_stats(struct slab_conf *conf, uint32_t value)
 	conf->stats = value != 0;
 }
 
+static void
+set_lcore_partial(struct slab_conf *conf, uint32_t value)
+{
+	conf->lcore_partial = value;
+}
+
 /* What can only be off yet. */
 static void
 set_nothing(struct slab_conf *conf, uint32_t value)
@@ -55,8 +61,8 @@ static const struct option options[] = {
 		.allowed = "0 to 4294967294 magazines per node" },
 	{ "min_partial", .min = 0, .max = UINT32_MAX - 1, .set = set_min_partial,
 		.allowed = "0 to 4294967294 slabs" },
-	{ "lcore_partial", .min = 0, .max = 0, .set = set_nothing,
-		.allowed = "0 slabs, as there are no lists of partial slabs per lcore yet" },
+	{ "lcore_partial", .min = 0, .max = SLAB_MAX_LCORE_PARTIAL, .set = set_lcore_partial,
+		.allowed = "0 to 64 slabs" },
 	{ "check", .words = { "off" }, .set = set_nothing,
 		.allowed = "off, as objects are checked by their slabs only yet" },
 	{ "stats", .words = { "off", "on" }, .set = set_stats, .allowed = "on or off" },

@@ -15,11 +15,24 @@ extern int mempool_slab_logtype;
 #define SLAB_LOG(level, fmt, ...) \
 	rte_log(RTE_LOG_##level, mempool_slab_logtype, "mempool_slab: " fmt "\n", ##__VA_ARGS__)
 
+/* Whether a pool is of this driver, and has its state already. */
+bool
+mempool_slab_is(const struct rte_mempool *mp);
+
+/* The pool of this driver that has a name; NULL if none has, or the name is NULL. */
+struct rte_mempool *
+mempool_slab_lookup(const char *name);
+
+/* Read decimal digits, and go on behind them: false if there are none, or too many. */
+bool
+mempool_slab_read_number(const char **text, unsigned long *value);
+
 /*
  * Where the objects of a pool are to lie; behind the pool, since all processes have it. Node i of the
  * pool is EAL's socket[i], and has the objects from until[i - 1] to until[i].
  */
 struct mempool_slab_plan {
+	bool asked_for;         /* or else one node, wherever rte_mempool has its memory */
 	uint32_t nodes;
 	uint8_t socket[SLAB_MAX_NODES];
 	uint32_t until[SLAB_MAX_NODES];

@@ -14,11 +14,12 @@
  * /mempool_slab/info,<pool>      how a pool is made
  * /mempool_slab/stats,<pool>     what all lcores did together; zero but for a pool with stats=on
  *
- * Called in the telemetry thread; only reads, and waits for nobody who gets or puts.
+ * Called in the telemetry thread; only reads, and waits for nobody who gets or puts. Commands that
+ * set something are in mempool_slab_tunables.c.
  */
 
-static bool
-is_slab(const struct rte_mempool *mp)
+bool
+mempool_slab_is(const struct rte_mempool *mp)
 {
 	return strcmp(rte_mempool_ops_table.ops[mp->ops_index].name, "slab") == 0 &&
 		mp->pool_data != NULL && slab_pool_valid(mp->pool_data);
@@ -27,7 +28,7 @@ is_slab(const struct rte_mempool *mp)
 static void
 list_pool(struct rte_mempool *mp, void *data)
 {
-	if (is_slab(mp))
+	if (mempool_slab_is(mp))
 		rte_tel_data_add_array_string(data, mp->name);
 }
 
@@ -41,13 +42,21 @@ list(const char *cmd, const char *params, struct rte_tel_data *data)
 	return 0;
 }
 
+struct rte_mempool *
+mempool_slab_lookup(const char *name)
+{
+	struct rte_mempool *mp = name == NULL ? NULL : rte_mempool_lookup(name);
+
+	return mp != NULL && mempool_slab_is(mp) ? mp : NULL;
+}
+
 /* The pool that a command names, with an answer begun. */
 static const struct rte_mempool *
 pool_of(const char *params, struct rte_tel_data *data)
 {
-	const struct rte_mempool *mp = params == NULL ? NULL : rte_mempool_lookup(params);
+	const struct rte_mempool *mp = mempool_slab_lookup(params);
 
-	if (mp == NULL || !is_slab(mp))
+	if (mp == NULL)
 		return NULL;
 	rte_tel_data_start_dict(data);
 	rte_tel_data_add_dict_string(data, "name", mp->name);
