@@ -186,17 +186,6 @@ put_slow(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsig
 	}
 }
 
-static unsigned int
-get_from_cache(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
-{
-	uint32_t len = slab_load_relaxed(&lc->len);
-	unsigned int n = max < len ? max : len;
-
-	if (n != 0)
-		slab_lcore_pop_owner(pool, lc, objs, n);
-	return n;
-}
-
 /*
  * A magazine of the lcore's node that has more than what is wanted goes into the cache, if there is
  * one: it is empty, or else nobody would ask the depot. A second step takes the objects from there.
@@ -218,7 +207,7 @@ get_from_depot(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, voi
 	else
 		n = slab_magazine_pop_owner(pool, id, objs, max, slab_base(pool));
 	slab_depot_park(pool, node, id);
-	return through_cache ? get_from_cache(pool, lc, objs, max) : n;
+	return through_cache ? slab_lcore_pop_some_owner(pool, lc, objs, max) : n;
 }
 
 /* Some of the k objects at hand are what was asked for; the cache or the depot gets the rest. */
@@ -319,7 +308,7 @@ get_from_lcores(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsi
 static unsigned int
 get_nearest(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
 {
-	unsigned int n = get_from_cache(pool, lc, objs, max);
+	unsigned int n = slab_lcore_pop_some_owner(pool, lc, objs, max);
 
 	if (n == 0)
 		n = get_from_node(pool, lc, lc->node, objs, max);

@@ -75,6 +75,18 @@ slab_lcore_here(const struct slab_pool *pool, struct slab_lcore *lc)
 }
 
 unsigned int
+slab_lcore_pop_some_owner(const struct slab_pool *pool, struct slab_lcore *lc, void **objs,
+	unsigned int max)
+{
+	uint32_t len = slab_load_relaxed(&lc->len);
+	unsigned int n = max < len ? max : len;
+
+	if (n != 0)
+		slab_lcore_pop_owner(pool, lc, objs, n);
+	return n;
+}
+
+unsigned int
 slab_lcore_pop_aliens_owner(const struct slab_pool *pool, struct slab_lcore *lc, void **objs,
 	unsigned int max)
 {
@@ -92,11 +104,8 @@ slab_lcore_pop_aliens_owner(const struct slab_pool *pool, struct slab_lcore *lc,
 static unsigned int
 take_some(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
 {
-	uint32_t len = slab_load_relaxed(&lc->len);
-	unsigned int n = max < len ? max : len;
+	unsigned int n = slab_lcore_pop_some_owner(pool, lc, objs, max);
 
-	if (n != 0)
-		slab_lcore_pop_owner(pool, lc, objs, n);
 	if (n == 0)
 		n = slab_lcore_pop_aliens_owner(pool, lc, objs, max);
 	return n != 0 ? n : slab_slabs_get_own(pool, slab_lcore_cache(pool, lc), objs);

@@ -123,7 +123,10 @@ slab_lcore_push_owner(const struct slab_pool *pool, struct slab_lcore *lc, void 
 unsigned int
 slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max);
 
-/* Take up to max of the lcore's own aliens. The holder only (I2). */
+/* Take up to max of what the cache has, or of the lcore's own aliens. The holder only (I2). */
+unsigned int
+slab_lcore_pop_some_owner(const struct slab_pool *pool, struct slab_lcore *lc, void **objs,
+	unsigned int max);
 unsigned int
 slab_lcore_pop_aliens_owner(const struct slab_pool *pool, struct slab_lcore *lc, void **objs,
 	unsigned int max);
