@@ -110,29 +110,23 @@ make(const char *nodes, unsigned int objects, unsigned int cache, unsigned int r
 	return mp;
 }
 
-struct count {
-	unsigned int *by_node;
-};
-
 static void
 count_object(struct rte_mempool *mp, void *arg, void *obj, unsigned int i)
 {
-	struct count *c = arg;
+	unsigned int *by_node = arg;
 	int node = node_of(obj);
 
 	RTE_SET_USED(mp);
 	RTE_SET_USED(i);
 	if (node >= 0 && node < RTE_MAX_NUMA_NODES)
-		c->by_node[node]++;
+		by_node[node]++;
 }
 
 static void
 count_by_node(struct rte_mempool *mp, unsigned int by_node[RTE_MAX_NUMA_NODES])
 {
-	struct count c = { by_node };
-
 	memset(by_node, 0, RTE_MAX_NUMA_NODES * sizeof(*by_node));
-	rte_mempool_obj_iter(mp, count_object, &c);
+	rte_mempool_obj_iter(mp, count_object, by_node);
 }
 
 /* Shares by lcores, and as given. */
@@ -156,6 +150,22 @@ check_shares(void)
 	mp = make("1", OBJECTS, 0, 2048);
 	count_by_node(mp, by_node);
 	check(by_node[1] == OBJECTS, "nodes=1");
+	rte_mempool_free(mp);
+}
+
+/* Memory that EAL knows nothing of has no node: a part of the pool would be missing. */
+static void
+check_anonymous(const char *nodes, int expected)
+{
+	struct rte_mempool *mp = rte_mempool_create_empty("anon", OBJECTS, 64, 0, 0, SOCKET_ID_ANY, 0);
+	char what[64];
+
+	snprintf(what, sizeof(what), "nodes=%s", nodes);
+	if (mp == NULL || rte_mempool_set_ops_byname(mp, "slab", what) != 0)
+		rte_exit(1, "no empty pool: %s\n", rte_strerror(rte_errno));
+	check(rte_mempool_populate_anon(mp) == expected, expected == 0 ?
+		"anonymous memory is refused for several nodes" : "but taken for one");
+	check(mp->populated_size == (uint32_t)expected, "and all of it or nothing");
 	rte_mempool_free(mp);
 }
 
@@ -469,6 +479,8 @@ main(int argc, char **argv)
 	}
 	printf("%u nodes, %u lcores\n", rte_socket_count(), rte_lcore_count());
 	check_shares();
+	check_anonymous("all", 0);
+	check_anonymous("1", OBJECTS);
 	check_run_to_completion(0);
 	check_run_to_completion(256);
 	check_pipeline();

@@ -201,12 +201,13 @@ slab_dequeue_contig_blocks(struct rte_mempool *mp, void **first, unsigned int n)
 	return ret == 0 || slab_pool_has_blocks(mp->pool_data) ? ret : -EOPNOTSUPP;
 }
 
+/* SOCKET_ID_ANY for memory that EAL knows nothing of. */
 static int
-socket_of(const void *addr, int otherwise)
+socket_of(const void *addr)
 {
 	const struct rte_memseg_list *msl = rte_mem_virt2memseg_list(addr);
 
-	return msl != NULL ? msl->socket_id : otherwise;
+	return msl != NULL ? msl->socket_id : SOCKET_ID_ANY;
 }
 
 /* Room for the record of one more range. */
@@ -267,7 +268,7 @@ static int
 slab_populate(struct rte_mempool *mp, unsigned int max, void *vaddr, rte_iova_t iova, size_t len,
 	rte_mempool_populate_obj_cb_t *obj_cb, void *arg)
 {
-	int socket = socket_of(vaddr, mp->socket_id), sum = 0;
+	int socket = socket_of(vaddr), sum = 0;
 	struct slab_range ranges[2];
 	unsigned int n, i;
 	size_t page;

@@ -183,15 +183,18 @@ mempool_slab_calc_mem_size(const struct rte_mempool *mp, uint32_t n, uint32_t pg
 uint32_t
 mempool_slab_plan_limit(const struct rte_mempool *mp, int socket)
 {
-	const struct mempool_slab_plan *plan = plan_of(mp);
+	struct mempool_slab_plan *plan = plan_of(mp);
 
 	if (plan->now < 0)
 		return UINT32_MAX;
-	if (socket != plan->socket[plan->now]) {
+	if (plan->now == (int)plan->nodes)
+		return 0;
+	if (plan->nodes > 1 && socket != plan->socket[plan->now]) {
 		SLAB_LOG(ERR, "pool %s: option nodes=: memory of socket %d where that of socket %u "
 			"is wanted; it works with rte_mempool_populate_default() or with memory "
 			"that the application brings, and where EAL has hugepages", mp->name,
 			socket, plan->socket[plan->now]);
+		plan->now = (int)plan->nodes;
 		return 0;
 	}
 	return plan->until[plan->now] - slab_pool_added(mp->pool_data);
@@ -204,7 +207,8 @@ mempool_slab_plan_end(struct rte_mempool *mp)
 
 	if (plan->now < 0)
 		return;
-	if (slab_pool_added(mp->pool_data) < plan->until[plan->now])
+	if (plan->now < (int)plan->nodes &&
+			slab_pool_added(mp->pool_data) < plan->until[plan->now])
 		SLAB_LOG(ERR, "pool %s: option nodes=: socket %u lacks memory for objects %u to %u; "
 			"give EAL more there (--socket-mem), or it a smaller share", mp->name,
 			plan->socket[plan->now], slab_pool_added(mp->pool_data),

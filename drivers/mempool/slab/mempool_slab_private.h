@@ -37,7 +37,7 @@ struct mempool_slab_plan {
 	uint8_t socket[SLAB_MAX_NODES];
 	uint32_t until[SLAB_MAX_NODES];
 	int asked;              /* mp->socket_id as the application set it */
-	int now;                /* the node whose share is being placed, or -1 */
+	int now;                /* the node whose share is being placed; -1: none; nodes: refused */
 };
 
 /* Fill in a plan by the text of an option nodes=; -EINVAL after a line that says what is wrong. */
