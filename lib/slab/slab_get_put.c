@@ -45,12 +45,11 @@ static void
 spill(struct slab_pool *pool, const uint64_t *offsets, unsigned int n)
 {
 	void *objs[SLAB_OBJECTS];
-	unsigned int k, i;
+	unsigned int k;
 
 	for (; n != 0; offsets += k, n -= k) {
 		k = n < SLAB_OBJECTS ? n : SLAB_OBJECTS;
-		for (i = 0; i < k; i++)
-			objs[i] = (void *)(slab_base(pool) + (uintptr_t)offsets[i]);
+		slab_offsets_load(pool, offsets, objs, k);
 		slab_slabs_put(pool, objs, k);
 	}
 }
@@ -113,10 +112,8 @@ static void
 keep_aliens(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
 {
 	uint32_t aliens = slab_load_relaxed(&lc->aliens);
-	unsigned int i;
 
-	for (i = 0; i < n; i++)
-		slab_lcore_aliens(pool, lc)[aliens + i] = (uintptr_t)objs[i] - slab_base(pool);
+	slab_offsets_store(pool, slab_lcore_aliens(pool, lc) + aliens, objs, n);
 	slab_store_relaxed(&lc->aliens, aliens + n);
 }
 
@@ -279,7 +276,7 @@ get_from_others(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsi
 
 	for (i = 1; n == 0 && i < 2 * pool->nodes; i++) {
 		node = (lc->node + i) % pool->nodes;
-		if (i > pool->nodes || can_spare(pool, node))
+		if (node != lc->node && (i > pool->nodes || can_spare(pool, node)))
 			n = get_from_node(pool, lc, node, objs, max);
 	}
 	slab_count_owner(pool, &lc->counters.node_gets, n != 0);

@@ -91,11 +91,11 @@ slab_lcore_pop_aliens_owner(const struct slab_pool *pool, struct slab_lcore *lc,
 	unsigned int max)
 {
 	uint32_t aliens = slab_load_relaxed(&lc->aliens);
-	unsigned int n = max < aliens ? max : aliens, i;
+	unsigned int n = max < aliens ? max : aliens;
 
-	for (i = 0; i < n; i++)
-		objs[i] = (void *)(slab_base(pool) +
-			(uintptr_t)slab_lcore_aliens(pool, lc)[aliens - n + i]);
+	if (n == 0)
+		return 0;
+	slab_offsets_load(pool, slab_lcore_aliens(pool, lc) + aliens - n, objs, n);
 	slab_store_relaxed(&lc->aliens, aliens - n);
 	return n;
 }

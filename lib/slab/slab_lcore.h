@@ -77,18 +77,42 @@ slab_lcore_aliens(const struct slab_pool *pool, const struct slab_lcore *lc)
 	return slab_lcore_offsets(pool, lc) + pool->cache;
 }
 
+/* Between addresses and offsets. */
+static inline __attribute__((always_inline)) void
+slab_offsets_load(const struct slab_pool *pool, const uint64_t *offsets, void **objs,
+	unsigned int n)
+{
+	uintptr_t base = slab_base(pool);
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		objs[i] = (void *)(base + (uintptr_t)offsets[i]);
+}
+
+/* Returns all offsets, or-ed. */
+static inline __attribute__((always_inline)) uint64_t
+slab_offsets_store(const struct slab_pool *pool, uint64_t *offsets, void *const *objs,
+	unsigned int n)
+{
+	uintptr_t base = slab_base(pool);
+	uint64_t seen = 0;
+	unsigned int i;
+
+	for (i = 0; i < n; i++) {
+		offsets[i] = (uintptr_t)objs[i] - base;
+		seen |= offsets[i];
+	}
+	return seen;
+}
+
 /* Take n objects that the cache has. The holder only (I2). */
 static inline __attribute__((always_inline)) void
 slab_lcore_pop_owner(const struct slab_pool *pool, struct slab_lcore *lc, void **objs,
 	unsigned int n)
 {
 	uint32_t left = slab_load_relaxed(&lc->len) - n;
-	const uint64_t *offsets = slab_lcore_offsets(pool, lc) + left;
-	uintptr_t base = slab_base(pool);
-	unsigned int i;
 
-	for (i = 0; i < n; i++)
-		objs[i] = (void *)(base + (uintptr_t)offsets[i]);
+	slab_offsets_load(pool, slab_lcore_offsets(pool, lc) + left, objs, n);
 	slab_store_relaxed(&lc->len, left);
 }
 
@@ -101,15 +125,8 @@ slab_lcore_push_owner(const struct slab_pool *pool, struct slab_lcore *lc, void 
 	unsigned int n)
 {
 	uint32_t len = slab_load_relaxed(&lc->len);
-	uint64_t *offsets = slab_lcore_offsets(pool, lc) + len;
-	uintptr_t base = slab_base(pool);
-	uint64_t seen = 0;
-	unsigned int i;
+	uint64_t seen = slab_offsets_store(pool, slab_lcore_offsets(pool, lc) + len, objs, n);
 
-	for (i = 0; i < n; i++) {
-		offsets[i] = (uintptr_t)objs[i] - base;
-		seen |= offsets[i];
-	}
 	if (__builtin_expect((seen & pool->beyond) != 0, 0))
 		return false;
 	slab_store_relaxed(&lc->len, len + n);

@@ -228,7 +228,7 @@ mempool_slab_populate_nodes(struct rte_mempool *mp, const char *nodes)
 {
 	int ret;
 
-	if (strcmp(rte_mempool_ops_table.ops[mp->ops_index].name, "slab") != 0)
+	if (!mempool_slab_chosen(mp))
 		return -EINVAL;
 	nodes_asked = nodes;
 	ret = mp->pool_data != NULL ? -EEXIST : rte_mempool_populate_default(mp);

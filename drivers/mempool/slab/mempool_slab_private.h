@@ -15,7 +15,9 @@ extern int mempool_slab_logtype;
 #define SLAB_LOG(level, fmt, ...) \
 	rte_log(RTE_LOG_##level, mempool_slab_logtype, "mempool_slab: " fmt "\n", ##__VA_ARGS__)
 
-/* Whether a pool is of this driver, and has its state already. */
+/* Whether a pool is of this driver; and whether it has its state already. */
+bool
+mempool_slab_chosen(const struct rte_mempool *mp);
 bool
 mempool_slab_is(const struct rte_mempool *mp);
 

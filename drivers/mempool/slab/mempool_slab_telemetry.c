@@ -19,10 +19,15 @@
  */
 
 bool
+mempool_slab_chosen(const struct rte_mempool *mp)
+{
+	return strcmp(rte_mempool_ops_table.ops[mp->ops_index].name, "slab") == 0;
+}
+
+bool
 mempool_slab_is(const struct rte_mempool *mp)
 {
-	return strcmp(rte_mempool_ops_table.ops[mp->ops_index].name, "slab") == 0 &&
-		mp->pool_data != NULL && slab_pool_valid(mp->pool_data);
+	return mempool_slab_chosen(mp) && mp->pool_data != NULL && slab_pool_valid(mp->pool_data);
 }
 
 static void
