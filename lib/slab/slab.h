@@ -62,6 +62,8 @@ extern "C" {
 #define SLAB_DEFAULT_MAGAZINE 256
 /** The largest number of partial slabs that an lcore takes at once. */
 #define SLAB_MAX_LCORE_PARTIAL 64
+/** The largest numbers of lcores, and of CPUs. */
+#define SLAB_MAX_CPUS (UINT32_C(1) << 20)
 /** The largest number of nodes. */
 #define SLAB_MAX_NODES 32
 /** Let the library choose. */
@@ -72,6 +74,15 @@ extern "C" {
 #define SLAB_NAME_SIZE 32
 
 struct slab_pool;
+
+/** How threads that are no lcores get and put. */
+enum slab_thread_cache {
+	SLAB_THREADS_RSEQ, /**< Through a cache for each CPU, by restartable sequences, rseq(2), as the
+			    *   C library registers them; in processes that lack them as LOCK. */
+	SLAB_THREADS_LOCK, /**< Through a cache for each CPU; a thread that finds another one in it
+			    *   does without. */
+	SLAB_THREADS_OFF,  /**< Straight from and to depot and slabs. */
+};
 
 /** What a pool is made for. */
 struct slab_conf {
@@ -89,6 +100,10 @@ struct slab_conf {
 	bool lcore_cache;          /**< Give each lcore a cache of two magazines' worth, if
 				    *   slab_lcore_cache_possible() and the pool has at least 64
 				    *   objects for each active lcore, or magazine is set. */
+	uint32_t cpus;             /**< Threads that are no lcores have caches on CPUs below this, as
+				    *   large as those of lcores, if the pool has at least 64 objects
+				    *   for each active lcore, or magazine is set. */
+	enum slab_thread_cache thread_cache; /**< How they use them. */
 	bool stats;                /**< Count what each lcore does. */
 	uint32_t magazine;         /**< Objects in a magazine, 1 to SLAB_MAX_MAGAZINE; 0: choose. */
 	uint32_t user_size;        /**< Bytes for the caller's own use, see slab_pool_user(). */
@@ -297,7 +312,9 @@ slab_pool_room(const struct slab_pool *pool, unsigned int i);
  *
  * @param lcore
  *   The caller's lcore number; SLAB_NO_LCORE, or any number that is not below slab_conf.lcores,
- *   goes to the depot and the slabs directly.
+ *   is for threads that have none: they use the cache of the CPU on which they run. Then it may
+ *   be called in signal handlers as well, and while another get or put of the thread is
+ *   interrupted.
  * @param objs
  *   Receives n addresses.
  * @param n

@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "slab_chunk.h"
+#include "slab_cpu.h"
 #include "slab_depot.h"
 #include "slab_fast.h"
 #include "slab_slab.h"
@@ -39,13 +40,14 @@ empty_depot(struct slab_pool *pool, uint32_t node)
 static void
 empty_caches(struct slab_pool *pool)
 {
-	uint32_t open = slab_load_relaxed(&pool->lcores_open), i;
+	uint32_t open = slab_lcores_open(pool), i;
 	void *objs[SLAB_OBJECTS];
 	unsigned int n, bursts;
 
 	for (i = 0; i < open; i++)
 		for (bursts = pool->cache + pool->magazine; bursts != 0; bursts--) {
-			n = slab_lcore_take(pool, slab_lcore_at(pool, i), objs, SLAB_OBJECTS);
+			n = slab_lcore_take(pool, slab_lcore_open_at(pool, i), objs,
+				SLAB_OBJECTS);
 			if (n == 0)
 				break;
 			slab_slabs_put(pool, objs, n);
@@ -72,7 +74,8 @@ put_back(struct slab_pool *pool, void *const *first, unsigned int n)
 int
 slab_get_blocks(struct slab_pool *pool, uint32_t lcore, void **first, unsigned int n)
 {
-	struct slab_lcore *lc = slab_lcore_here(pool, slab_lcore_at(pool, lcore));
+	struct slab_lcore *lc = lcore < pool->lcores ? slab_lcore_at(pool, lcore) :
+		slab_cpu_here(pool);
 	unsigned int have = take_from_nodes(pool, lc->node, first, n);
 
 	if (have < n) {

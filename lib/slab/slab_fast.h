@@ -23,7 +23,6 @@ slab_count_owner(const struct slab_pool *pool, slab_atomic64 *counter, uint64_t 
 static inline void
 slab_count_get_owner(const struct slab_pool *pool, struct slab_lcore *lc, unsigned int n)
 {
-	slab_store_relaxed(&lc->fail_run, 0);
 	slab_count_owner(pool, &lc->counters.get_bulks, 1);
 	slab_count_owner(pool, &lc->counters.get_objs, n);
 }
@@ -42,6 +41,7 @@ slab_get_cached_owner(struct slab_pool *pool, struct slab_lcore *lc, void **objs
 	if (slab_lcore_enter_owner(lc) != SLAB_SHUT_NOT || n > slab_load_relaxed(&lc->len))
 		return false;
 	slab_lcore_pop_owner(pool, lc, objs, n);
+	slab_store_relaxed(&lc->fail_run, 0);
 	slab_count_get_owner(pool, lc, n);
 	slab_lcore_leave_owner(lc);
 	return true;
@@ -66,11 +66,23 @@ slab_get_rest(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsign
 int
 slab_put_rest(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n);
 
+/* For threads that are no lcores; and what then remains, the first objects are there already. */
+int
+slab_get_thread(struct slab_pool *pool, void **objs, unsigned int n);
+int
+slab_put_thread(struct slab_pool *pool, void *const *objs, unsigned int n);
+int
+slab_get_thread_rest(struct slab_pool *pool, void **objs, unsigned int have, unsigned int n);
+int
+slab_put_thread_rest(struct slab_pool *pool, void *const *objs, unsigned int n);
+
 static inline int
 slab_get_fast(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n)
 {
 	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
 
+	if (__builtin_expect(lcore >= pool->lcores, 0))
+		return slab_get_thread(pool, objs, n);
 	if (n != 1)
 		return slab_simd.get(pool, lc, objs, n);
 	return slab_get_cached_owner(pool, lc, objs, 1) ? 0 : slab_get_rest(pool, lc, objs, 1);
@@ -81,6 +93,8 @@ slab_put_fast(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigne
 {
 	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
 
+	if (__builtin_expect(lcore >= pool->lcores, 0))
+		return slab_put_thread(pool, objs, n);
 	if (n != 1)
 		return slab_simd.put(pool, lc, objs, n);
 	return slab_put_cached_owner(pool, lc, objs, 1) ? 0 : slab_put_rest(pool, lc, objs, 1);

@@ -3,23 +3,41 @@
 #include <errno.h>
 #include <string.h>
 
+#include "slab_cpu.h"
 #include "slab_depot.h"
 #include "slab_fast.h"
 #include "slab_node.h"
+#include "slab_process.h"
 #include "slab_slab.h"
 
 /*
  * Get and put through the layers. An lcore with a cache works on that; when it is empty (get) or
  * full (put), a magazine's worth comes from the depot or goes there, so that the next few bursts
  * stay in the cache whichever way they go (Bonwick and Adams 2001, section 3.1). Then come the
- * slabs, at last the caches of other lcores. Threads without a cache begin at the depot.
+ * slabs, at last the caches of others. Threads that are no lcores have the caches of CPUs, and for
+ * them "lc" is one of slab_cpu_here(): it names the node and has the counters, but nobody holds what
+ * is in it. Threads without any cache begin at the depot.
  *
  * What is shared has its orderings elsewhere: lists in slab_list.h, words of slabs in slab_slab.c,
  * the caches of others in slab_lcore.h. All else here touches what the caller holds (I2).
  */
 
-/* Objects that are sorted by node at a time. */
+/* Objects that are sorted by node at a time, or moved from or to a CPU's cache. */
 #define SORTED 256
+
+/* The caller is an lcore with a cache, and its holder (I2). */
+static bool
+holds_cache(const struct slab_pool *pool, const struct slab_lcore *lc)
+{
+	return !slab_lcore_is_none(pool, lc) && slab_lcore_has_cache(lc);
+}
+
+/* The caller is no lcore, and CPUs have caches. */
+static bool
+has_cpu_cache(const struct slab_pool *pool, const struct slab_lcore *lc)
+{
+	return pool->cpus != 0 && slab_lcore_is_none(pool, lc);
+}
 
 /*
  * Objects to the depot of a node: returns how many, at least 1, or -1 when there is no room, or no
@@ -84,27 +102,66 @@ put_to_cache(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, u
 	return slab_lcore_push_owner(pool, lc, objs, n) ? (int)n : -1;
 }
 
-/*
- * Objects of one node. The cache takes those of the lcore's own, but a magazine's worth goes past
- * it. What finds no place in a magazine goes to its slabs.
- */
+/* Objects to the depot or, as the last resort, to their slabs; returns how many, at least 1. */
+static unsigned int
+put_beside_cache(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, void *const *objs,
+	unsigned int n)
+{
+	int k = put_to_depot(pool, lc, node, objs, n, slab_base(pool));
+
+	if (k >= 0)
+		return (unsigned int)k;
+	slab_count_owner(pool, &lc->counters.slab_puts, 1);
+	slab_slabs_put(pool, objs, n);
+	return n;
+}
+
+/* A magazine's worth leaves the cache of this CPU, the last put: only those can go by one step. */
+static void
+make_room_of_cpu(struct slab_pool *pool, struct slab_lcore *lc)
+{
+	unsigned int n = pool->magazine < SORTED ? pool->magazine : SORTED, i, k;
+	void *objs[SORTED];
+
+	n = slab_cpu_pop(pool, objs, n);
+	for (i = 0; i < n; i += k)
+		k = put_beside_cache(pool, lc, lc->node, objs + i, n - i);
+}
+
+static bool
+put_to_cpu(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
+{
+	if (slab_cpu_push(pool, objs, n))
+		return true;
+	make_room_of_cpu(pool, lc);
+	return slab_cpu_push(pool, objs, n);
+}
+
+/* The cache takes objects of its own node, but a magazine's worth goes past it. */
+static unsigned int
+put_some(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, void *const *objs,
+	unsigned int n)
+{
+	bool near = node == lc->node && n < pool->magazine;
+	int k = near && holds_cache(pool, lc) ? put_to_cache(pool, lc, objs, n) : -1;
+
+	if (k >= 0)
+		return (unsigned int)k;
+	if (near && has_cpu_cache(pool, lc) && put_to_cpu(pool, lc, objs, n))
+		return n;
+	return put_beside_cache(pool, lc, node, objs, n);
+}
+
+/* Objects of one node. */
 static void
 put_to_node(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, void *const *objs,
 	unsigned int n)
 {
-	bool cached = slab_lcore_has_cache(lc) && node == lc->node;
-	int k;
+	unsigned int k;
 
 	slab_count_owner(pool, &lc->counters.node_puts, node != lc->node);
-	for (; n != 0; objs += k, n -= (unsigned int)k) {
-		k = cached && n < pool->magazine ? put_to_cache(pool, lc, objs, n) :
-			put_to_depot(pool, lc, node, objs, n, slab_base(pool));
-		if (k < 0) {
-			slab_count_owner(pool, &lc->counters.slab_puts, 1);
-			slab_slabs_put(pool, objs, n);
-			return;
-		}
-	}
+	for (; n != 0; objs += k, n -= k)
+		k = put_some(pool, lc, node, objs, n);
 }
 
 /* Aliens of one node stay with the lcore until it has a magazine of them. */
@@ -168,7 +225,7 @@ send_home(struct slab_pool *pool, struct slab_lcore *lc)
 static __attribute__((noinline)) void
 put_slow(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
 {
-	bool keep = slab_lcore_has_cache(lc);
+	bool keep = holds_cache(pool, lc);
 	unsigned int k;
 
 	if (pool->nodes == 1) {
@@ -183,31 +240,7 @@ put_slow(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsig
 	}
 }
 
-/*
- * A magazine of the lcore's node that has more than what is wanted goes into the cache, if there is
- * one: it is empty, or else nobody would ask the depot. A second step takes the objects from there.
- */
-static unsigned int
-get_from_depot(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, void **objs,
-	unsigned int max)
-{
-	bool through_cache = slab_lcore_has_cache(lc) && node == lc->node && max < pool->magazine;
-	uint32_t id = slab_depot_get_objects(pool, node);
-	unsigned int n;
-
-	if (id == 0)
-		return 0;
-	slab_count_owner(pool, &lc->counters.depot_gets, 1);
-	if (through_cache)
-		slab_store_relaxed(&lc->len, slab_magazine_pop_owner(pool, id,
-			slab_lcore_offsets(pool, lc), pool->magazine, 0));
-	else
-		n = slab_magazine_pop_owner(pool, id, objs, max, slab_base(pool));
-	slab_depot_park(pool, node, id);
-	return through_cache ? slab_lcore_pop_some_owner(pool, lc, objs, max) : n;
-}
-
-/* Some of the k objects at hand are what was asked for; the cache or the depot gets the rest. */
+/* Some of the k objects at hand are what was asked for; a cache or the depot gets the rest. */
 static unsigned int
 share_out(struct slab_pool *pool, struct slab_lcore *lc, void *const *at_hand, unsigned int k,
 	void **objs, unsigned int max)
@@ -217,6 +250,53 @@ share_out(struct slab_pool *pool, struct slab_lcore *lc, void *const *at_hand, u
 	for (i = 0; i < n; i++)
 		objs[i] = at_hand[i];
 	put_slow(pool, lc, at_hand + n, k - n);
+	return n;
+}
+
+/*
+ * All of a magazine to the cache of the lcore: that is empty, or else nobody would ask the depot. A
+ * second step takes the objects from there.
+ */
+static unsigned int
+get_through_cache(struct slab_pool *pool, struct slab_lcore *lc, uint32_t id, void **objs,
+	unsigned int max)
+{
+	slab_store_relaxed(&lc->len, slab_magazine_pop_owner(pool, id,
+		slab_lcore_offsets(pool, lc), pool->magazine, 0));
+	slab_depot_park(pool, lc->node, id);
+	return slab_lcore_pop_some_owner(pool, lc, objs, max);
+}
+
+/* As much of it as may lie in between to the cache of this CPU. */
+static unsigned int
+get_through_cpu(struct slab_pool *pool, struct slab_lcore *lc, uint32_t id, void **objs,
+	unsigned int max)
+{
+	void *at_hand[SORTED];
+	unsigned int k = slab_magazine_pop_owner(pool, id, at_hand, SORTED, slab_base(pool));
+
+	slab_depot_park(pool, lc->node, id);
+	return share_out(pool, lc, at_hand, k, objs, max);
+}
+
+/* A magazine of the caller's own node with more than what is wanted goes to his cache. */
+static unsigned int
+get_from_depot(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, void **objs,
+	unsigned int max)
+{
+	uint32_t id = slab_depot_get_objects(pool, node);
+	bool near = node == lc->node && max < pool->magazine;
+	unsigned int n;
+
+	if (id == 0)
+		return 0;
+	slab_count_owner(pool, &lc->counters.depot_gets, 1);
+	if (near && holds_cache(pool, lc))
+		return get_through_cache(pool, lc, id, objs, max);
+	if (near && max < SORTED && has_cpu_cache(pool, lc))
+		return get_through_cpu(pool, lc, id, objs, max);
+	n = slab_magazine_pop_owner(pool, id, objs, max, slab_base(pool));
+	slab_depot_park(pool, node, id);
 	return n;
 }
 
@@ -239,7 +319,7 @@ get_from_slabs(struct slab_pool *pool, struct slab_lcore *lc, uint32_t node, voi
 	void *slab[SLAB_OBJECTS];
 	unsigned int k = 0;
 
-	if (slab_lcore_has_cache(lc) && node == lc->node)
+	if (node == lc->node && holds_cache(pool, lc))
 		k = get_own_slab(pool, lc, slab);
 	if (k == 0)
 		k = slab_slabs_get(pool, node, slab);
@@ -283,29 +363,39 @@ get_from_others(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsi
 	return n;
 }
 
-/* One take moves a slab's worth at most, so that lcores that starve do not rob each other. */
+/*
+ * One take moves a slab's worth at most, so that lcores that starve do not rob each other. The cache
+ * that a thread had a moment ago is one among the others now: it may be on another CPU.
+ */
 static unsigned int
 get_from_lcores(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
 {
-	uint32_t open = slab_load_relaxed(&pool->lcores_open), i;
+	uint32_t open = slab_lcores_open(pool), i;
 	void *taken[SLAB_OBJECTS];
 	struct slab_lcore *other;
 	unsigned int k = 0;
 
 	for (i = 0; k == 0 && i < open; i++) {
-		other = slab_lcore_at(pool, i);
-		if (other != lc)
+		other = slab_lcore_open_at(pool, i);
+		if (other != lc || slab_lcore_is_none(pool, lc))
 			k = slab_lcore_take(pool, other, taken, SLAB_OBJECTS);
 	}
 	slab_count_owner(pool, &lc->counters.takes, k != 0);
 	return share_out(pool, lc, taken, k, objs, max);
 }
 
+static unsigned int
+get_from_cache(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
+{
+	return slab_lcore_is_none(pool, lc) ? slab_cpu_pop(pool, objs, max) :
+		slab_lcore_pop_some_owner(pool, lc, objs, max);
+}
+
 /* Some objects from the nearest place that has any; 0 when no place has. */
 static unsigned int
 get_nearest(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
 {
-	unsigned int n = slab_lcore_pop_some_owner(pool, lc, objs, max);
+	unsigned int n = get_from_cache(pool, lc, objs, max);
 
 	if (n == 0)
 		n = get_from_node(pool, lc, lc->node, objs, max);
@@ -328,13 +418,14 @@ get_some(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned in
 	return n;
 }
 
-/* All n objects, or none. */
+/* All n objects, of which the first are there already, or none. */
 static __attribute__((noinline)) bool
-get_slow(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n)
+get_slow(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int have,
+	unsigned int n)
 {
-	unsigned int have, k;
+	unsigned int k;
 
-	for (have = 0; have < n; have += k) {
+	for (; have < n; have += k) {
 		k = get_some(pool, lc, objs + have, n - have);
 		if (k == 0) {
 			put_slow(pool, lc, objs, have);
@@ -344,11 +435,34 @@ get_slow(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned in
 	return true;
 }
 
+/* Where gets that fail one after the other are counted: threads that are no lcores do not stay. */
+static slab_atomic32 *
+fail_run(struct slab_pool *pool, struct slab_lcore *lc)
+{
+	return slab_lcore_is_none(pool, lc) ? &slab_no_lcore_at(pool, 0)->fail_run : &lc->fail_run;
+}
+
 static void
 count_fail(struct slab_pool *pool, struct slab_lcore *lc)
 {
-	slab_store_relaxed(&lc->fail_run, slab_load_relaxed(&lc->fail_run) + 1);
+	slab_atomic32 *run = fail_run(pool, lc);
+	uint32_t fails = slab_load_relaxed(run);
+
+	slab_store_relaxed(run, fails + (fails != UINT32_MAX));
 	slab_count_owner(pool, &lc->counters.get_fails, 1);
+}
+
+/* The first of the n objects are there already. */
+static int
+get_as(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int have, unsigned int n)
+{
+	if (!get_slow(pool, lc, objs, have, n)) {
+		count_fail(pool, lc);
+		return -ENOBUFS;
+	}
+	slab_store_relaxed(fail_run(pool, lc), 0);
+	slab_count_get_owner(pool, lc, n);
+	return 0;
 }
 
 /*
@@ -358,29 +472,24 @@ count_fail(struct slab_pool *pool, struct slab_lcore *lc)
 static __attribute__((noinline)) struct slab_lcore *
 lcore_slow(struct slab_pool *pool, struct slab_lcore *lc)
 {
-	enum slab_shut shut = slab_lcore_enter_owner(lc);
+	uint64_t shut = slab_lcore_enter_owner(lc);
 
 	if (shut == SLAB_SHUT_TAKEN) {
 		slab_lcore_leave_owner(lc);
 		return slab_no_lcore_at(pool, lc->node);
 	}
-	if (shut == SLAB_SHUT_NEW && pool->caches_id != 0 && lc < slab_no_lcore_at(pool, 0))
+	if (shut == SLAB_SHUT_NEW && pool->lcore_caches && slab_process.fences)
 		slab_lcore_open_owner(pool, lc);
-	return slab_lcore_here(pool, lc);
+	return lc;
 }
 
 int
 slab_get_rest(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n)
 {
-	struct slab_lcore *as = lcore_slow(pool, lc);
-	bool done = get_slow(pool, as, objs, n);
+	int ret = get_as(pool, lcore_slow(pool, lc), objs, 0, n);
 
-	if (done)
-		slab_count_get_owner(pool, as, n);
-	else
-		count_fail(pool, as);
 	slab_lcore_leave_owner(lc);
-	return done ? 0 : -ENOBUFS;
+	return ret;
 }
 
 int
@@ -395,13 +504,29 @@ slab_put_rest(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, 
 }
 
 int
+slab_get_thread_rest(struct slab_pool *pool, void **objs, unsigned int have, unsigned int n)
+{
+	return get_as(pool, slab_cpu_here(pool), objs, have, n);
+}
+
+int
+slab_put_thread_rest(struct slab_pool *pool, void *const *objs, unsigned int n)
+{
+	struct slab_lcore *as = slab_cpu_here(pool);
+
+	put_slow(pool, as, objs, n);
+	slab_count_put_owner(pool, as, n);
+	return 0;
+}
+
+int
 slab_get(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n)
 {
-	return slab_simd.get(pool, slab_lcore_at(pool, lcore), objs, n);
+	return slab_get_fast(pool, lcore, objs, n);
 }
 
 int
 slab_put(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned int n)
 {
-	return slab_simd.put(pool, slab_lcore_at(pool, lcore), objs, n);
+	return slab_put_fast(pool, lcore, objs, n);
 }

@@ -1,44 +1,35 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <linux/membarrier.h>
-#include <sched.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "slab_lcore.h"
+#include "slab_process.h"
 #include "slab_slab.h"
 
-static bool membarrier_works;
-
-static long
-membarrier(int command)
+void
+slab_lcore_give_cache(const struct slab_pool *pool, struct slab_lcore *lc, slab_atomic32 *open,
+	uint32_t number)
 {
-	return syscall(SYS_membarrier, command, 0, 0);
-}
+	uint32_t before = slab_load_relaxed(open);
+	uint32_t i = number + (slab_lcore_is_none(pool, lc) && pool->lcore_caches ? pool->lcores : 0);
 
-/* Every process that uses a pool has to be among those that membarrier reaches. */
-__attribute__((constructor)) static void
-register_process(void)
-{
-	membarrier_works = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
-}
-
-bool
-slab_lcore_cache_possible(void)
-{
-	return membarrier_works;
+	slab_store_release(&lc->cache, pool->caches_id + i * pool->cache_units);
+	while (before <= number && !slab_cas_release(open, &before, number + 1))
+		;
 }
 
 void
 slab_lcore_open_owner(struct slab_pool *pool, struct slab_lcore *lc)
 {
-	uint32_t number = (uint32_t)(lc - slab_lcore_at(pool, 0));
-	uint32_t open = slab_load_relaxed(&pool->lcores_open);
-
-	slab_store_relaxed(&lc->cache, pool->caches_id + number * pool->cache_units);
+	slab_lcore_give_cache(pool, lc, &pool->lcores_open,
+		(uint32_t)(lc - slab_lcore_at(pool, 0)));
 	slab_store_release(&lc->shut, SLAB_SHUT_NOT);
-	while (open <= number && !slab_cas_release(&pool->lcores_open, &open, number + 1))
-		;
+}
+
+struct slab_lcore *
+slab_lcore_open_at(const struct slab_pool *pool, uint32_t i)
+{
+	uint32_t lcores = slab_load_relaxed(&pool->lcores_open);
+
+	return i < lcores ? slab_lcore_at(pool, i) : slab_cpu_at(pool, i - lcores);
 }
 
 /*
@@ -58,20 +49,31 @@ is_idle(struct slab_lcore *lc)
 	return false;
 }
 
-struct slab_lcore *
-slab_lcore_here(const struct slab_pool *pool, struct slab_lcore *lc)
+/* After the claim: whoever used the cache is out of it, or will not get any further with it. */
+static bool
+is_left(const struct slab_pool *pool, struct slab_lcore *lc, uint64_t was)
 {
-	unsigned int number;
-	uint32_t i;
+	if (was == SLAB_SHUT_ALL)
+		return true;
+	if (was == slab_process.key) {
+		slab_process_restart((uint32_t)(lc - slab_cpu_at(pool, 0)));
+		return true;
+	}
+	/* A process that has no fence may use what needs none, if others made the pool. */
+	return slab_process_fence() && is_idle(lc);
+}
 
-	if (lc < slab_no_lcore_at(pool, 0))
-		return lc;
-	/* One that moves at this moment is served all the same. */
-	if (pool->nodes > 1 && getcpu(NULL, &number) == 0)
-		for (i = 0; i < pool->nodes; i++)
-			if (slab_node_at(pool, i)->number == number)
-				return slab_no_lcore_at(pool, i);
-	return slab_no_lcore_at(pool, 0);
+bool
+slab_lcore_claim(const struct slab_pool *pool, struct slab_lcore *lc, uint64_t *was)
+{
+	*was = slab_load_relaxed(&lc->shut);
+	if (*was == SLAB_SHUT_TAKEN || *was == SLAB_SHUT_NEW ||
+			!slab_claim_acquire(&lc->shut, was, SLAB_SHUT_TAKEN))
+		return false;
+	if (is_left(pool, lc, *was))
+		return true;
+	slab_store_release(&lc->shut, *was);
+	return false;
 }
 
 unsigned int
@@ -123,14 +125,12 @@ seems_empty(const struct slab_pool *pool, const struct slab_lcore *lc)
 unsigned int
 slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
 {
-	uint32_t open = SLAB_SHUT_NOT;
-	unsigned int n = 0;
+	unsigned int n;
+	uint64_t was;
 
-	if (seems_empty(pool, lc) || !slab_claim_acquire(&lc->shut, &open, SLAB_SHUT_TAKEN))
+	if (seems_empty(pool, lc) || !slab_lcore_claim(pool, lc, &was))
 		return 0;
-	membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED);
-	if (is_idle(lc))
-		n = take_some(pool, lc, objs, max);
-	slab_store_release(&lc->shut, SLAB_SHUT_NOT);
+	n = take_some(pool, lc, objs, max);
+	slab_store_release(&lc->shut, was);
 	return n;
 }

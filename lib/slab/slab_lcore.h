@@ -29,12 +29,12 @@
  * May the lcore use its cache? If not, why: one answer, since a taker may end at any moment. To be
  * followed by slab_lcore_leave_owner() in any case.
  */
-static inline enum slab_shut
+static inline uint64_t
 slab_lcore_enter_owner(struct slab_lcore *lc)
 {
 	slab_store_relaxed(&lc->busy, 1);
 	slab_compiler_barrier();
-	return (enum slab_shut)slab_load_acquire(&lc->shut);
+	return slab_load_acquire(&lc->shut);
 }
 
 static inline void
@@ -47,14 +47,40 @@ slab_lcore_leave_owner(struct slab_lcore *lc)
 void
 slab_lcore_open_owner(struct slab_pool *pool, struct slab_lcore *lc);
 
-/* The lcore itself, or for threads that are none the one of the node where this thread runs. */
-struct slab_lcore *
-slab_lcore_here(const struct slab_pool *pool, struct slab_lcore *lc);
+/* A cache for an lcore or a CPU of this number; open counts those that have one. Its holder only. */
+void
+slab_lcore_give_cache(const struct slab_pool *pool, struct slab_lcore *lc, slab_atomic32 *open,
+	uint32_t number);
 
+/*
+ * Claim a cache that others use, to become its holder (I2) until "shut" is set again with release; was
+ * is what it has been. False if somebody else has claimed it, or is inside. Never waits.
+ */
+bool
+slab_lcore_claim(const struct slab_pool *pool, struct slab_lcore *lc, uint64_t *was);
+
+/* All lcores and CPUs that may have caches by now; and each of them, i is below that. */
+static inline uint32_t
+slab_lcores_open(const struct slab_pool *pool)
+{
+	return slab_load_relaxed(&pool->lcores_open) + slab_load_relaxed(&pool->cpus_open);
+}
+
+struct slab_lcore *
+slab_lcore_open_at(const struct slab_pool *pool, uint32_t i);
+
+/* Whether it stands for threads that are no lcores. */
+static inline bool
+slab_lcore_is_none(const struct slab_pool *pool, const struct slab_lcore *lc)
+{
+	return lc >= slab_no_lcore_at(pool, 0);
+}
+
+/* Acquire pairs with release of slab_lcore_give_cache(): what was set before, as the node, is seen. */
 static inline bool
 slab_lcore_has_cache(const struct slab_lcore *lc)
 {
-	return slab_load_relaxed(&lc->cache) != 0;
+	return slab_load_acquire(&lc->cache) != 0;
 }
 
 /* Of an lcore that has a cache. */

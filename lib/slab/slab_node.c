@@ -59,3 +59,14 @@ slab_node_of(const struct slab_pool *pool, const void *obj, uint32_t home)
 			return i;
 	return home;
 }
+
+uint32_t
+slab_node_numbered(const struct slab_pool *pool, uint32_t number)
+{
+	uint32_t i;
+
+	for (i = 0; i < pool->nodes; i++)
+		if (slab_node_at(pool, i)->number == number)
+			return i;
+	return 0;
+}

@@ -23,4 +23,8 @@ slab_node_cover(struct slab_pool *pool, const struct slab_chunk *chunk);
 uint32_t
 slab_node_of(const struct slab_pool *pool, const void *obj, uint32_t home);
 
+/* The node that has this number with the operating system; the first one if none has. */
+uint32_t
+slab_node_numbered(const struct slab_pool *pool, uint32_t number);
+
 #endif /* SLAB_NODE_H */

@@ -9,7 +9,8 @@
 
 /* Where the parts of a pool lie, in units from its start; all lines are whole. */
 struct layout {
-	uint32_t magazine, depot, nodes, nr_slabs, magazine_units, caches, cache_units;
+	uint32_t magazine, depot, nodes, nr_slabs, magazine_units, cache_units;
+	uint32_t lcore_caches, cpu_caches;
 	uint64_t nodes_id, slabs_id, chunks_id, caches_id, user_id, depots_id, end;
 };
 
@@ -42,14 +43,13 @@ default_magazine(const struct slab_conf *conf)
 }
 
 /*
- * A pool too small for magazines worth the name does without lcore caches, unless it is asked for
+ * A pool too small for magazines worth the name does without caches, unless it is asked for
  * magazines: its users count every object.
  */
 static bool
 wants_caches(const struct slab_conf *conf)
 {
-	return conf->lcore_cache && slab_lcore_cache_possible() &&
-		(conf->magazine != 0 || share_of_magazine(conf) >= SLAB_LEAST_MAGAZINE);
+	return conf->magazine != 0 || share_of_magazine(conf) >= SLAB_LEAST_MAGAZINE;
 }
 
 /* All depots together hold every object, and a few magazines are partial. */
@@ -66,8 +66,8 @@ in_range(const struct slab_conf *conf)
 {
 	return conf->objects >= 1 && conf->objects <= SLAB_MAX_OBJECTS && conf->stride >= 1 &&
 		conf->align >= 1 && (conf->align & (conf->align - 1)) == 0 &&
-		conf->stride % conf->align == 0 && conf->lcores < SLAB_NO_LCORE / 4 &&
-		conf->nodes <= SLAB_MAX_NODES &&
+		conf->stride % conf->align == 0 && conf->lcores <= SLAB_MAX_CPUS && conf->cpus <= SLAB_MAX_CPUS &&
+		conf->thread_cache <= SLAB_THREADS_OFF && conf->nodes <= SLAB_MAX_NODES &&
 		conf->lcore_partial <= SLAB_MAX_LCORE_PARTIAL && conf->magazine <= SLAB_MAX_MAGAZINE;
 }
 
@@ -76,7 +76,9 @@ lay_out(const struct slab_conf *conf, struct layout *at)
 {
 	if (!in_range(conf))
 		return false;
-	at->caches = wants_caches(conf) ? conf->lcores : 0;
+	at->lcore_caches = conf->lcore_cache && slab_lcore_cache_possible() && wants_caches(conf) ?
+		conf->lcores : 0;
+	at->cpu_caches = conf->thread_cache != SLAB_THREADS_OFF && wants_caches(conf) ? conf->cpus : 0;
 	at->nodes = conf->nodes == 0 ? 1 : conf->nodes;
 	at->magazine = conf->magazine == 0 ? default_magazine(conf) : conf->magazine;
 	at->depot = conf->depot == SLAB_AUTO ? default_depot(conf, at) : conf->depot;
@@ -88,11 +90,13 @@ lay_out(const struct slab_conf *conf, struct layout *at)
 	at->cache_units = (uint32_t)units(sizeof(struct slab_cache) +
 		(SLAB_LCORE_MAGAZINES + (at->nodes > 1)) * at->magazine * sizeof(uint64_t));
 	at->nodes_id = units(sizeof(struct slab_pool)) +
-		units(((uint64_t)conf->lcores + at->nodes) * sizeof(struct slab_lcore));
+		units(((uint64_t)conf->lcores + at->nodes + at->cpu_caches) *
+			sizeof(struct slab_lcore));
 	at->slabs_id = at->nodes_id + units(at->nodes * sizeof(struct slab_node));
 	at->chunks_id = at->slabs_id + units(at->nr_slabs * sizeof(struct slab_slab));
 	at->caches_id = at->chunks_id + units(SLAB_FIRST_ROOM * sizeof(struct slab_chunk));
-	at->user_id = at->caches_id + (uint64_t)at->caches * at->cache_units;
+	at->user_id = at->caches_id +
+		((uint64_t)at->lcore_caches + at->cpu_caches) * at->cache_units;
 	at->depots_id = at->user_id + units(conf->user_size);
 	at->end = at->depots_id + (uint64_t)at->nodes * at->depot * at->magazine_units;
 	return at->end < UINT64_C(1) << 30;
@@ -138,11 +142,11 @@ init_lcores(struct slab_pool *pool, const struct slab_conf *conf)
 	struct slab_lcore *lc;
 	uint32_t i;
 
-	for (i = 0; i < pool->lcores + pool->nodes; i++) {
+	for (i = 0; i < pool->lcores + pool->nodes + pool->cpus; i++) {
 		lc = slab_lcore_at(pool, 0) + i;
 		slab_store_relaxed(&lc->shut, SLAB_SHUT_NEW);
 		if (i >= pool->lcores)
-			lc->node = i - pool->lcores;
+			lc->node = slab_known_node(pool, i - pool->lcores);
 		else if (conf->lcore_node != NULL)
 			lc->node = slab_known_node(pool, conf->lcore_node[i]);
 	}
@@ -161,6 +165,8 @@ slab_pool_init(void *mem, const struct slab_conf *conf)
 	pool->put_cache = at.nodes == 1 ? pool->cache : 0;
 	pool->lcores = conf->lcores;
 	pool->nodes = at.nodes;
+	pool->cpus = at.cpu_caches;
+	pool->sequences = conf->thread_cache == SLAB_THREADS_RSEQ;
 	pool->shift = (uint8_t)__builtin_ctz(conf->align);
 	pool->beyond = ~((uint64_t)UINT32_MAX << pool->shift);
 	pool->stats = conf->stats;
@@ -176,7 +182,8 @@ slab_pool_init(void *mem, const struct slab_conf *conf)
 	slab_store_relaxed(&pool->lcore_partial, conf->lcore_partial);
 	slab_store_relaxed(&pool->min_partial, conf->min_partial == SLAB_AUTO ?
 		default_min_partial(conf->stride) : conf->min_partial);
-	pool->caches_id = at.caches == 0 ? 0 : (uint32_t)at.caches_id;
+	pool->caches_id = (uint32_t)at.caches_id;
+	pool->lcore_caches = at.lcore_caches != 0;
 	pool->cache_units = at.cache_units;
 	pool->rooms[0] = at.chunks_id << SLAB_UNIT_SHIFT;
 	if (conf->name != NULL)
@@ -232,9 +239,7 @@ slab_pool_faults(const struct slab_pool *pool)
 uint64_t
 slab_pool_fail_run(const struct slab_pool *pool, uint32_t lcore)
 {
-	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
-
-	return slab_load_relaxed(&slab_lcore_here(pool, lc)->fail_run);
+	return slab_load_relaxed(&slab_lcore_at(pool, lcore)->fail_run);
 }
 
 static void
@@ -258,7 +263,7 @@ void
 slab_pool_stats(const struct slab_pool *pool, uint32_t lcore, struct slab_stats *stats)
 {
 	const struct slab_lcore *lc = slab_lcore_at(pool, lcore);
-	uint32_t n = lcore < pool->lcores ? 1 : pool->nodes;
+	uint32_t n = lcore < pool->lcores ? 1 : pool->nodes + pool->cpus;
 
 	*stats = (struct slab_stats){ 0 };
 	for (; n != 0; n--)
@@ -283,12 +288,14 @@ count_magazines(const struct slab_pool *pool, uint32_t first, uint32_t n)
 static uint64_t
 count_caches(const struct slab_pool *pool)
 {
-	uint32_t open = slab_load_relaxed(&pool->lcores_open), i;
+	uint32_t open = slab_lcores_open(pool), i;
+	const struct slab_lcore *lc;
 	uint64_t sum = 0;
 
-	for (i = 0; i < open; i++)
-		sum += slab_load_relaxed(&slab_lcore_at(pool, i)->len) +
-			slab_load_relaxed(&slab_lcore_at(pool, i)->aliens);
+	for (i = 0; i < open; i++) {
+		lc = slab_lcore_open_at(pool, i);
+		sum += slab_load_relaxed(&lc->len) + slab_load_relaxed(&lc->aliens);
+	}
 	return sum;
 }
 

@@ -7,12 +7,13 @@
  * All that a pool keeps, in one block:
  *
  *     struct slab_pool
- *     struct slab_lcore      [lcores + nodes]    the last ones for threads that are no lcores,
- *                                                one for those of each node
+ *     struct slab_lcore      [lcores + nodes + cpus]
+ *                            lcores first; then for threads that are none, one for each node and
+ *                            one for each CPU
  *     struct slab_node       [nodes]
  *     struct slab_slab       [slabs]
  *     struct slab_chunk      [SLAB_FIRST_ROOM]
- *     struct slab_cache      for each lcore that may have one
+ *     struct slab_cache      for each lcore and each CPU that may have one
  *     bytes of the user
  *     struct slab_magazine   [nodes x depot]
  *
@@ -34,8 +35,8 @@
  * Identities, when no thread is inside an operation:
  *
  *     added = free + out
- *     free  = sum over slabs of the bits set in their words + sum over magazines and lcores of len
- *             + sum over lcores of aliens
+ *     free  = sum over slabs of the bits set in their words + sum over magazines, lcores and CPUs
+ *             of len + sum over lcores of aliens
  *     nr_partial of a node = slabs on its lists
  *                          = slabs of the node with a word that is not 0, but for those of lcores
  *     nr_full of a node = magazines on its depot's list of full ones
@@ -46,7 +47,8 @@
  *         lcore, or in the hands of one thread between the two steps of a put or a get.
  *     I2  A magazine is on one list of one depot, or in the hands of one thread; only its holder
  *         touches len and codes. The holder of an lcore's cache is the lcore while it is busy, or
- *         else the thread that has claimed it.
+ *         else the thread that has claimed it; that of a CPU's cache is the thread that has claimed
+ *         it, or else the one that runs there, until its sequence ends or is broken off.
  *     I3  A magazine on the list "full" has len = magazine, on "partial" 0 < len < magazine, on
  *         "empty" len = 0.
  *     I4  next of anything that was ever on a list stays readable as long as the pool.
@@ -101,12 +103,11 @@ struct slab_counters {
 	slab_atomic64 takes;
 };
 
-/* Why an lcore may not use its cache. */
-enum slab_shut {
-	SLAB_SHUT_NOT,
-	SLAB_SHUT_TAKEN, /* another thread has claimed it, or tries to */
-	SLAB_SHUT_NEW,   /* it has none, or did not need it yet */
-};
+/* Who may not use the cache of an lcore, or of a CPU. Larger values: slab_cpu.h. */
+#define SLAB_SHUT_NOT UINT64_C(0)   /* the lcore itself may */
+#define SLAB_SHUT_TAKEN UINT64_C(1) /* another thread has claimed it, or tries to */
+#define SLAB_SHUT_NEW UINT64_C(2)   /* there is none, or nobody needed it yet */
+#define SLAB_SHUT_ALL UINT64_C(3)   /* a CPU's: who claims it may */
 
 /* The cache of an lcore, which its holder alone touches (I2). */
 struct slab_cache {
@@ -118,12 +119,12 @@ struct slab_cache {
 
 /* Written by its lcore only, all but shut, len and aliens, and so on lines of its own. */
 struct slab_lcore {
-	_Alignas(2 * SLAB_LINE) slab_atomic32 cache; /* id, or 0: no cache (yet) */
-	slab_atomic32 len;      /* written by the cache's holder only (I2); read by counts */
-	slab_atomic32 busy;     /* the lcore is inside an operation */
-	slab_atomic32 shut;     /* enum slab_shut */
-	slab_atomic64 fail_run; /* gets that failed since the last that did not */
+	_Alignas(2 * SLAB_LINE) slab_atomic32 len; /* written by the cache's holder only (I2) */
+	slab_atomic32 busy;     /* the lcore is inside an operation, or this thread of the CPU */
+	slab_atomic64 shut;     /* SLAB_SHUT_..., or a process's key */
+	slab_atomic32 cache;    /* id, or 0: no cache (yet) */
 	slab_atomic32 aliens;   /* as len, of aliens */
+	slab_atomic32 fail_run; /* gets that failed since the last that did not, at most 2^32 - 1 */
 	uint32_t node;
 	struct slab_counters counters;
 };
@@ -174,8 +175,10 @@ struct slab_pool {
 	uint64_t base;            /* where offsets count from */
 	uint64_t beyond;          /* bits that no offset with a code has */
 	uint32_t nodes;
+	uint32_t cpus;            /* those below have caches for threads that are no lcores */
 	uint8_t shift;            /* log2 of the alignment */
 	bool stats;
+	bool sequences;           /* threads use them by restartable sequences where they can */
 
 	/* Slow paths. */
 	_Alignas(SLAB_LINE) uint32_t stride;
@@ -184,12 +187,14 @@ struct slab_pool {
 	uint32_t depot;           /* magazines in each depot */
 	uint32_t magazine_units;  /* units that one takes */
 	uint32_t nodes_id, slabs_id, user_id;
-	uint32_t caches_id;       /* 0 when lcores have none */
+	uint32_t caches_id;       /* of the first cache */
 	uint32_t cache_units;
+	bool lcore_caches;        /* those of lcores come first; otherwise lcores have none */
 	slab_atomic32 added;      /* objects */
 	slab_atomic32 numbers;    /* numbers given, those that stay unused included */
 	slab_atomic32 nr_chunks;
 	slab_atomic32 lcores_open; /* no lcore from this number on has a cache yet */
+	slab_atomic32 cpus_open;  /* and no CPU from this one on */
 	slab_atomic32 depot_most; /* full magazines that a depot may have at present */
 	slab_atomic32 min_partial;
 	slab_atomic32 lcore_partial; /* slabs that an lcore takes from its node's list at once */
@@ -224,7 +229,7 @@ slab_base(const struct slab_pool *pool)
 	return (uintptr_t)pool + (uintptr_t)pool->base;
 }
 
-/* Threads that are no lcores share one for each node; here the first stands for all of them. */
+/* For threads that are no lcores the one of the first node stands for all of theirs. */
 static inline struct slab_lcore *
 slab_lcore_at(const struct slab_pool *pool, uint32_t lcore)
 {
@@ -237,6 +242,12 @@ static inline struct slab_lcore *
 slab_no_lcore_at(const struct slab_pool *pool, uint32_t node)
 {
 	return slab_lcore_at(pool, SLAB_NO_LCORE) + node;
+}
+
+static inline struct slab_lcore *
+slab_cpu_at(const struct slab_pool *pool, uint32_t cpu)
+{
+	return slab_no_lcore_at(pool, pool->nodes) + cpu;
 }
 
 static inline struct slab_node *

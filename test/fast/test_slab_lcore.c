@@ -8,7 +8,7 @@ static bool
 pool_has_caches(const struct slab_conf *conf)
 {
 	struct slab_pool *pool = pool_make(conf);
-	bool caches = pool->caches_id != 0;
+	bool caches = pool->lcore_caches;
 
 	pool_free(pool);
 	return caches;

@@ -178,7 +178,7 @@ after_open(void)
 #define TWICE \
 	{ "shut looked at twice", "slab_lcore_enter_owner", "&lc->shut", MODEL_LOAD, TWIST_TWICE }
 #define CLAIM \
-	{ "claim in two steps", "slab_lcore_take", "&lc->shut", MODEL_CAS, TWIST_SPLIT }
+	{ "claim in two steps", "slab_lcore_claim", "&lc->shut", MODEL_CAS, TWIST_SPLIT }
 #define LCORE_FENCE \
 	{ "no fence in the lcore", "slab_lcore_enter_owner", NULL, MODEL_FENCE, TWIST_SKIP }
 

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "../fast/fixture.h"
 
@@ -19,8 +20,10 @@ struct load {
 	const char *name;
 	uint32_t objects, magazine, depot, burst;
 	uint32_t nodes, lcore_partial;
+	enum slab_thread_cache thread_cache;
 	bool lcore_cache;
 	bool other_threads;  /* every second thread is no lcore */
+	bool no_lcores;      /* none is one */
 	bool cross;          /* threads put what others got */
 	bool late_chunks;    /* half of the objects come while threads run */
 };
@@ -76,7 +79,9 @@ mark(struct worker *w, void *const *objs, uint32_t n, uint8_t from, uint8_t to)
 static uint32_t
 lcore_of(const struct worker *w)
 {
-	return w->shared->load->other_threads && w->number % 2 ? SLAB_NO_LCORE : w->number;
+	const struct load *load = w->shared->load;
+
+	return load->no_lcores || (load->other_threads && w->number % 2) ? SLAB_NO_LCORE : w->number;
 }
 
 static void
@@ -205,6 +210,8 @@ check(const struct load *load, uint32_t bursts)
 	conf.nodes = load->nodes;
 	conf.lcore_node = lcore_node;
 	conf.lcore_partial = load->lcore_partial;
+	conf.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
+	conf.thread_cache = load->thread_cache;
 	s.pool = pool_make(&conf);
 	s.holder = calloc(load->objects, 1);
 	pthread_mutex_init(&s.box.lock, NULL);
@@ -222,6 +229,14 @@ static const struct load loads[] = {
 	{ "slabs", 1000, 8, 0, 64, .cross = true },
 	{ "both kinds of threads", 1023, 32, 8, 32, .lcore_cache = true, .cross = true,
 		.other_threads = true },
+	{ "both kinds of threads, locks", 1023, 32, 8, 32, .lcore_cache = true, .cross = true,
+		.other_threads = true, .thread_cache = SLAB_THREADS_LOCK },
+	{ "both kinds of threads, no caches of CPUs", 1023, 32, 8, 32, .lcore_cache = true,
+		.cross = true, .other_threads = true, .thread_cache = SLAB_THREADS_OFF },
+	{ "sequences", 8191, 64, SLAB_AUTO, 64, .no_lcores = true },
+	{ "sequences, taken over", 384, 64, SLAB_AUTO, 64, .cross = true, .no_lcores = true },
+	{ "locks, taken over", 384, 64, SLAB_AUTO, 64, .cross = true, .no_lcores = true,
+		.thread_cache = SLAB_THREADS_LOCK },
 	{ "three objects", 3, 1, SLAB_AUTO, 2, .lcore_cache = true, .cross = true,
 		.other_threads = true },
 	{ "nodes", 4096, 32, SLAB_AUTO, 64, .nodes = 2, .lcore_cache = true, .cross = true,

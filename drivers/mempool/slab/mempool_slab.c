@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <rte_errno.h>
 #include <rte_malloc.h>
@@ -44,6 +45,7 @@ configure(const struct rte_mempool *mp, struct slab_conf *conf, struct mempool_s
 		.lcores = RTE_MAX_LCORE,
 		.active_lcores = rte_lcore_count(),
 		.lcore_cache = mp->cache_size == 0,
+		.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
 		.depot = SLAB_AUTO,
 		.min_partial = SLAB_AUTO,
 		.user_size = sizeof(*plan),

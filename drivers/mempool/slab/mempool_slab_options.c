@@ -10,7 +10,7 @@
 /* A value is one of the words, whose place in the list is what it means, or a number. */
 struct option {
 	const char *key;
-	const char *words[2];
+	const char *words[3];
 	unsigned long min, max;
 	const char *allowed;
 	void (*set)(struct slab_conf *conf, uint32_t value);
@@ -46,6 +46,12 @@ set_lcore_partial(struct slab_conf *conf, uint32_t value)
 	conf->lcore_partial = value;
 }
 
+static void
+set_thread_cache(struct slab_conf *conf, uint32_t value)
+{
+	conf->thread_cache = (enum slab_thread_cache)value;
+}
+
 /* What can only be off yet. */
 static void
 set_nothing(struct slab_conf *conf, uint32_t value)
@@ -63,6 +69,9 @@ static const struct option options[] = {
 		.allowed = "0 to 4294967294 slabs" },
 	{ "lcore_partial", .min = 0, .max = SLAB_MAX_LCORE_PARTIAL, .set = set_lcore_partial,
 		.allowed = "0 to 64 slabs" },
+	{ "thread_cache", .words = { [SLAB_THREADS_RSEQ] = "rseq", [SLAB_THREADS_LOCK] = "lock",
+		[SLAB_THREADS_OFF] = "off" }, .set = set_thread_cache,
+		.allowed = "rseq, lock or off" },
 	{ "check", .words = { "off" }, .set = set_nothing,
 		.allowed = "off, as objects are checked by their slabs only yet" },
 	{ "stats", .words = { "off", "on" }, .set = set_stats, .allowed = "on or off" },
@@ -114,7 +123,8 @@ take_option(const char *key, const char *value, void *arg)
 		return -EINVAL;
 	}
 	SLAB_LOG(ERR, "pool %s: option %s=%s: no such key; allowed: "
-		"magazine, depot, min_partial, lcore_partial, check, stats, nodes", p->mp->name, key,
+		"magazine, depot, min_partial, lcore_partial, thread_cache, check, stats, nodes",
+		p->mp->name, key,
 		value != NULL ? value : "");
 	return -EINVAL;
 }
