@@ -7,8 +7,11 @@
  */
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "../fast/fixture.h"
@@ -24,6 +27,8 @@ struct load {
 	bool lcore_cache;
 	bool other_threads;  /* every second thread is no lcore */
 	bool no_lcores;      /* none is one */
+	bool processes;      /* each is a process of its own */
+	bool moved;          /* they are moved from CPU to CPU */
 	bool cross;          /* threads put what others got */
 	bool late_chunks;    /* half of the objects come while threads run */
 };
@@ -37,6 +42,7 @@ struct box {
 
 struct shared {
 	const struct load *load;
+	_Atomic(bool) over;
 	struct slab_pool *pool;
 	_Atomic(uint8_t) *holder; /* of each object: thread + 1, or 0 */
 	struct box box;
@@ -46,6 +52,8 @@ struct shared {
 struct worker {
 	struct shared *shared;
 	pthread_t thread;
+	pid_t process;
+	_Atomic(pid_t) task;
 	uint32_t number, held;
 	uint64_t seed, got;
 	void *objs[MOST_HELD];
@@ -129,6 +137,7 @@ work(void *arg)
 	struct worker *w = arg;
 	uint32_t i, n;
 
+	w->task = gettid();
 	for (i = 0; i < w->shared->bursts; i++) {
 		n = 1 + draw(w, w->shared->load->burst);
 		if (draw(w, 2) == 0)
@@ -161,28 +170,96 @@ add(struct shared *s, uint32_t first, uint32_t end)
 	}
 }
 
+/* What several processes see. */
+static void *
+map(size_t size)
+{
+	void *mem = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	assert_true(mem != MAP_FAILED);
+	return mem;
+}
+
+static void
+start(struct worker *w)
+{
+	pid_t process;
+
+	if (!w->shared->load->processes) {
+		pthread_create(&w->thread, NULL, work, w);
+		return;
+	}
+	process = fork();
+	assert_true(process >= 0);
+	if (process == 0) {
+		work(w);
+		_exit(0);
+	}
+	w->process = process; /* the child sees it as well */
+}
+
+static void
+end(struct worker *w)
+{
+	int status = 0;
+
+	if (w->process == 0)
+		pthread_join(w->thread, NULL);
+	else
+		assert_int_equal(waitpid(w->process, &status, 0), w->process);
+	assert_int_equal(status, 0);
+}
+
+/* Until all workers have ended, one of them after the other is moved; its own draws are these. */
+static void *
+storm(void *arg)
+{
+	struct worker *workers = arg, *self = &workers[THREADS];
+	cpu_set_t all, one;
+	int cpu;
+
+	assert_int_equal(sched_getaffinity(0, sizeof(all), &all), 0);
+	while (!self->shared->over) {
+		cpu = (int)draw(self, CPU_SETSIZE);
+		while (!CPU_ISSET(cpu, &all))
+			cpu = (cpu + 1) % CPU_SETSIZE;
+		CPU_ZERO(&one);
+		CPU_SET(cpu, &one);
+		/* This fails for a worker that has not begun, or has ended. */
+		sched_setaffinity(workers[draw(self, THREADS)].task, sizeof(one), &one);
+	}
+	return NULL;
+}
+
 static void
 run(struct shared *s)
 {
-	struct worker *workers = calloc(THREADS, sizeof(*workers));
+	struct worker *workers = map((THREADS + 1) * sizeof(*workers));
+	pthread_t mover;
 	uint32_t n = s->load->objects, early = s->load->late_chunks ? n / 2 : n, i;
 	uint64_t got = 0;
 
 	add(s, 0, early);
 	for (i = 0; i < THREADS; i++) {
 		workers[i] = (struct worker){ .shared = s, .number = i, .seed = i + 1 };
-		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+		start(&workers[i]);
 	}
+	workers[THREADS] = (struct worker){ .shared = s };
+	if (s->load->moved)
+		pthread_create(&mover, NULL, storm, workers);
 	for (i = early; i < n; i++)
 		add(s, i, i + 1);
 	for (i = 0; i < THREADS; i++) {
-		pthread_join(workers[i].thread, NULL);
+		end(&workers[i]);
 		got += workers[i].got;
 	}
+	s->over = true;
+	if (s->load->moved)
+		pthread_join(mover, NULL);
 	slab_put(s->pool, 0, s->box.objs, s->box.n);
 	print_message("%s: %llu objects\n", s->load->name, (unsigned long long)got);
 	assert_true(got > 0);
-	free(workers);
+	munmap(workers, (THREADS + 1) * sizeof(*workers));
 }
 
 static void
@@ -202,7 +279,8 @@ check(const struct load *load, uint32_t bursts)
 {
 	static const uint8_t lcore_node[THREADS] = { 0, 1, 2, 0 };
 	struct slab_conf conf = plain_conf(load->objects);
-	struct shared s = { .load = load, .bursts = bursts };
+	struct shared *s = map(sizeof(*s));
+	pthread_mutexattr_t attr;
 
 	conf.magazine = load->magazine;
 	conf.depot = load->depot;
@@ -212,13 +290,17 @@ check(const struct load *load, uint32_t bursts)
 	conf.lcore_partial = load->lcore_partial;
 	conf.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 	conf.thread_cache = load->thread_cache;
-	s.pool = pool_make(&conf);
-	s.holder = calloc(load->objects, 1);
-	pthread_mutex_init(&s.box.lock, NULL);
-	run(&s);
-	check_all_there(&s);
-	pool_free(s.pool);
-	free(s.holder);
+	*s = (struct shared){ .load = load, .bursts = bursts,
+		.pool = slab_pool_init(map(slab_pool_size(&conf)), &conf),
+		.holder = map(load->objects) };
+	assert_int_equal(pthread_mutexattr_init(&attr), 0);
+	assert_int_equal(pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED), 0);
+	pthread_mutex_init(&s->box.lock, &attr);
+	run(s);
+	check_all_there(s);
+	munmap(s->holder, load->objects);
+	munmap(s->pool, slab_pool_size(&conf));
+	munmap(s, sizeof(*s));
 }
 
 static const struct load loads[] = {
@@ -235,8 +317,17 @@ static const struct load loads[] = {
 		.cross = true, .other_threads = true, .thread_cache = SLAB_THREADS_OFF },
 	{ "sequences", 8191, 64, SLAB_AUTO, 64, .no_lcores = true },
 	{ "sequences, taken over", 384, 64, SLAB_AUTO, 64, .cross = true, .no_lcores = true },
+	{ "sequences, moved", 8191, 64, SLAB_AUTO, 64, .no_lcores = true, .moved = true },
+	{ "sequences, moved and taken over", 384, 64, SLAB_AUTO, 64, .cross = true,
+		.no_lcores = true, .moved = true },
 	{ "locks, taken over", 384, 64, SLAB_AUTO, 64, .cross = true, .no_lcores = true,
 		.thread_cache = SLAB_THREADS_LOCK },
+	{ "processes", 8191, 64, SLAB_AUTO, 64, .lcore_cache = true, .other_threads = true,
+		.processes = true },
+	{ "processes, sequences, taken over", 384, 64, SLAB_AUTO, 64, .cross = true,
+		.no_lcores = true, .processes = true },
+	{ "processes, both kinds of threads", 1023, 32, 8, 32, .lcore_cache = true, .cross = true,
+		.other_threads = true, .processes = true },
 	{ "three objects", 3, 1, SLAB_AUTO, 2, .lcore_cache = true, .cross = true,
 		.other_threads = true },
 	{ "nodes", 4096, 32, SLAB_AUTO, 64, .nodes = 2, .lcore_cache = true, .cross = true,
