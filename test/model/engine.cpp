@@ -311,7 +311,15 @@ model_barrier(const model_site *site)
 		rl::atomic_thread_fence(rl::mo_seq_cst, info_of(site));
 }
 
-/* What slab_lcore.c calls as syscall(), for membarrier only. */
+/* What slab_process.c calls as getcpu(): all threads are on one CPU, as if just moved there. */
+extern "C" int
+model_getcpu(unsigned int *cpu, unsigned int *node)
+{
+	*cpu = *node = 0;
+	return 0;
+}
+
+/* What it calls as syscall(), for membarrier only. */
 extern "C" long
 model_syscall(long number, ...)
 {
