@@ -66,6 +66,8 @@ extern "C" {
 #define SLAB_MAX_CPUS (UINT32_C(1) << 20)
 /** The largest number of nodes. */
 #define SLAB_MAX_NODES 32
+/** The node of an lcore that will show by itself. */
+#define SLAB_NODE_HERE UINT8_MAX
 /** Let the library choose. */
 #define SLAB_AUTO UINT32_MAX
 /** The lcore of a thread that has no number of its own. */
@@ -94,7 +96,8 @@ struct slab_conf {
 	uint32_t active_lcores;    /**< Lcores expected to work; 0: one. */
 	uint32_t nodes;            /**< 1 to SLAB_MAX_NODES; 0: one. */
 	const uint8_t *lcore_node; /**< Node of each lcore; NULL or any that is not below
-				    *   nodes: node 0. */
+				    *   nodes: node 0. SLAB_NODE_HERE: that of the CPU where it
+				    *   is when it first gets or puts. */
 	const uint8_t *node_number; /**< What the operating system calls each node, for threads that
 				    *   are no lcores; NULL: node i is i. */
 	bool lcore_cache;          /**< Give each lcore a cache of two magazines' worth, if

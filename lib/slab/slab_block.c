@@ -6,6 +6,7 @@
 #include "slab_cpu.h"
 #include "slab_depot.h"
 #include "slab_fast.h"
+#include "slab_node.h"
 #include "slab_slab.h"
 
 /*
@@ -76,11 +77,12 @@ slab_get_blocks(struct slab_pool *pool, uint32_t lcore, void **first, unsigned i
 {
 	struct slab_lcore *lc = lcore < pool->lcores ? slab_lcore_at(pool, lcore) :
 		slab_cpu_here(pool);
-	unsigned int have = take_from_nodes(pool, lc->node, first, n);
+	uint32_t home = lc->node == SLAB_NODE_HERE ? slab_node_here(pool) : lc->node;
+	unsigned int have = take_from_nodes(pool, home, first, n);
 
 	if (have < n) {
 		empty_all(pool);
-		have += take_from_nodes(pool, lc->node, first + have, n - have);
+		have += take_from_nodes(pool, home, first + have, n - have);
 	}
 	if (have < n) {
 		put_back(pool, first, have);

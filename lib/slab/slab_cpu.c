@@ -41,14 +41,10 @@ struct slab_lcore *
 slab_cpu_here(const struct slab_pool *pool)
 {
 	struct slab_lcore *lc = cache_here(pool);
-	uint32_t cpu, number;
 
 	if (lc != NULL && slab_lcore_has_cache(lc))
 		return lc;
-	/* One that moves at this moment is served all the same. */
-	if (pool->nodes == 1 || !slab_process_where(&cpu, &number))
-		return slab_no_lcore_at(pool, 0);
-	return slab_no_lcore_at(pool, slab_node_numbered(pool, number));
+	return slab_no_lcore_at(pool, slab_node_here(pool));
 }
 
 /* The first thread that comes; the cache is of the node where it finds itself on that CPU. */

@@ -474,6 +474,8 @@ lcore_slow(struct slab_pool *pool, struct slab_lcore *lc)
 {
 	uint64_t shut = slab_lcore_enter_owner(lc);
 
+	if (lc->node == SLAB_NODE_HERE)
+		lc->node = slab_node_here(pool);
 	if (shut == SLAB_SHUT_TAKEN) {
 		slab_lcore_leave_owner(lc);
 		return slab_no_lcore_at(pool, lc->node);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include "slab_node.h"
+#include "slab_process.h"
 
 static bool
 in_window(const struct slab_node *node, uint64_t at)
@@ -69,4 +70,14 @@ slab_node_numbered(const struct slab_pool *pool, uint32_t number)
 		if (slab_node_at(pool, i)->number == number)
 			return i;
 	return 0;
+}
+
+/* A thread that moves at this moment is served all the same. */
+uint32_t
+slab_node_here(const struct slab_pool *pool)
+{
+	uint32_t cpu, number;
+
+	return pool->nodes > 1 && slab_process_where(&cpu, &number) ?
+		slab_node_numbered(pool, number) : 0;
 }

@@ -27,4 +27,8 @@ slab_node_of(const struct slab_pool *pool, const void *obj, uint32_t home);
 uint32_t
 slab_node_numbered(const struct slab_pool *pool, uint32_t number);
 
+/* The node of the CPU on which the thread runs. */
+uint32_t
+slab_node_here(const struct slab_pool *pool);
+
 #endif /* SLAB_NODE_H */

@@ -148,7 +148,8 @@ init_lcores(struct slab_pool *pool, const struct slab_conf *conf)
 		if (i >= pool->lcores)
 			lc->node = slab_known_node(pool, i - pool->lcores);
 		else if (conf->lcore_node != NULL)
-			lc->node = slab_known_node(pool, conf->lcore_node[i]);
+			lc->node = pool->nodes > 1 && conf->lcore_node[i] == SLAB_NODE_HERE ?
+				SLAB_NODE_HERE : slab_known_node(pool, conf->lcore_node[i]);
 	}
 }
 

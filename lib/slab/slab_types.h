@@ -125,7 +125,7 @@ struct slab_lcore {
 	slab_atomic32 cache;    /* id, or 0: no cache (yet) */
 	slab_atomic32 aliens;   /* as len, of aliens */
 	slab_atomic32 fail_run; /* gets that failed since the last that did not, at most 2^32 - 1 */
-	uint32_t node;
+	uint32_t node;          /* SLAB_NODE_HERE: not known before the lcore comes */
 	struct slab_counters counters;
 };
 

@@ -224,6 +224,11 @@ threads_by_their_cpu(void **state)
 		assert_int_equal(node_of(objs[63]), i);
 		slab_put(pool, SLAB_NO_LCORE, objs, 64);
 		assert_int_equal(free_on(pool, i), PER_NODE);
+		/* So is an lcore whose node was not known. */
+		slab_lcore_at(pool, 1 - i)->node = SLAB_NODE_HERE;
+		assert_int_equal(slab_get(pool, 1 - i, objs, 1), 0);
+		assert_int_equal(node_of(objs[0]), i);
+		slab_put(pool, 1 - i, objs, 1);
 		pool_free(pool);
 	}
 }

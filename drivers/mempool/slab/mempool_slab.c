@@ -60,8 +60,10 @@ init(void *mem, struct slab_conf *conf, const struct mempool_slab_plan *plan)
 	struct slab_pool *pool;
 	unsigned int i;
 
+	/* Lcores of other processes, and threads that register later, come with a CPU of their own. */
 	for (i = 0; i < RTE_MAX_LCORE; i++)
-		nodes[i] = mempool_slab_plan_node(plan, (int)rte_lcore_to_socket_id(i));
+		nodes[i] = rte_lcore_is_enabled(i) ?
+			mempool_slab_plan_node(plan, (int)rte_lcore_to_socket_id(i)) : SLAB_NODE_HERE;
 	conf->lcore_node = nodes;
 	conf->node_number = plan->socket;
 	pool = slab_pool_init(mem, conf);
