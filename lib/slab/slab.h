@@ -231,6 +231,13 @@ uint32_t
 slab_pool_nodes(const struct slab_pool *pool);
 
 /**
+ * How the threads of this process that are no lcores get and put: slab_conf.thread_cache, or what is
+ * left of it where the process has no restartable sequences, or the pool has no caches. Thread-safe.
+ */
+enum slab_thread_cache
+slab_pool_thread_cache(const struct slab_pool *pool);
+
+/**
  * The slab_conf.user_size bytes that belong to the caller: aligned to 64, all zero at first, and
  * mapped with the pool.
  */

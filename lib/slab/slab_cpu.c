@@ -47,6 +47,14 @@ slab_cpu_here(const struct slab_pool *pool)
 	return slab_no_lcore_at(pool, slab_node_here(pool));
 }
 
+enum slab_thread_cache
+slab_pool_thread_cache(const struct slab_pool *pool)
+{
+	if (pool->cpus == 0)
+		return SLAB_THREADS_OFF;
+	return own_key(pool) == SLAB_SHUT_ALL ? SLAB_THREADS_LOCK : SLAB_THREADS_RSEQ;
+}
+
 /* The first thread that comes; the cache is of the node where it finds itself on that CPU. */
 static bool
 open(struct slab_pool *pool, struct slab_lcore *lc)

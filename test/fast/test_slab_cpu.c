@@ -70,6 +70,7 @@ by_sequences(void **state)
 	if (slab_process.key == SLAB_NO_KEY)
 		skip();
 	assert_int_equal(slab_get(pool, SLAB_NO_LCORE, &one, 1), 0);
+	assert_int_equal(slab_pool_thread_cache(pool), SLAB_THREADS_RSEQ);
 	assert_true(slab_load_relaxed(&slab_cpu_at(pool, here)->shut) == slab_process.key);
 	slab_put(pool, SLAB_NO_LCORE, &one, 1);
 	pool_free(pool);
@@ -85,6 +86,7 @@ by_locks(void **state)
 
 	(void)state;
 	assert_int_equal(slab_get(pool, SLAB_NO_LCORE, &one, 1), 0);
+	assert_int_equal(slab_pool_thread_cache(pool), SLAB_THREADS_LOCK);
 	assert_true(slab_load_relaxed(&slab_cpu_at(pool, here)->shut) == SLAB_SHUT_ALL);
 	slab_put(pool, SLAB_NO_LCORE, &one, 1);
 	pool_free(pool);
@@ -99,7 +101,7 @@ off(void **state)
 	void *objs[32];
 
 	(void)state;
-	assert_int_equal(pool->cpus, 0);
+	assert_int_equal(slab_pool_thread_cache(pool), SLAB_THREADS_OFF);
 	assert_int_equal(slab_get(pool, SLAB_NO_LCORE, objs, 32), 0);
 	assert_int_equal(slab_put(pool, SLAB_NO_LCORE, objs, 32), 0);
 	assert_int_equal(slab_pool_count(pool), N);

@@ -177,6 +177,8 @@ check_telemetry(struct rte_mempool *ring)
 		"{\"/mempool_slab/list\":[\"shared\",\"told\"]}") == 0);
 	CHECK(strstr(ask("/mempool_slab/info,told"), "\"objects\":1000,\"free\":993") != NULL);
 	CHECK(strstr(ask("/mempool_slab/info,told"), "\"magazine\":32") != NULL);
+	CHECK(strstr(ask("/mempool_slab/info,told"), "\"thread_cache\":\"rseq\"") != NULL ||
+		strstr(ask("/mempool_slab/info,told"), "\"thread_cache\":\"lock\"") != NULL);
 	CHECK(strstr(ask("/mempool_slab/stats,told"), "\"get_bulks\":1,\"get_objs\":7") != NULL);
 	rte_mempool_put_bulk(mp, objs, 7);
 	CHECK(strstr(ask("/mempool_slab/stats,told"), "\"put_objs\":7") != NULL);

@@ -103,8 +103,9 @@ slab_alloc(struct rte_mempool *mp)
 	slab_set_simd_bits(rte_vect_get_max_simd_bitwidth());
 	mp->pool_data = init(mem, &conf, &plan);
 	SLAB_LOG(DEBUG, "pool %s: created for %u objects, magazines of %u, depots of %u, %u nodes, "
-		"%zu bytes", mp->name, mp->size, slab_pool_magazine(mem), slab_pool_depot(mem),
-		plan.nodes, size);
+		"thread_cache %s, %zu bytes", mp->name, mp->size, slab_pool_magazine(mem),
+		slab_pool_depot(mem), plan.nodes,
+		mempool_slab_thread_cache_name(slab_pool_thread_cache(mem)), size);
 	return 0;
 }
 

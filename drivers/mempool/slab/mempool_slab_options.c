@@ -60,6 +60,17 @@ set_nothing(struct slab_conf *conf, uint32_t value)
 	RTE_SET_USED(value);
 }
 
+#define THREAD_CACHES { [SLAB_THREADS_RSEQ] = "rseq", [SLAB_THREADS_LOCK] = "lock", \
+	[SLAB_THREADS_OFF] = "off" }
+
+const char *
+mempool_slab_thread_cache_name(enum slab_thread_cache value)
+{
+	static const char *const names[] = THREAD_CACHES;
+
+	return names[value];
+}
+
 static const struct option options[] = {
 	{ "magazine", .min = 1, .max = SLAB_MAX_MAGAZINE, .set = set_magazine,
 		.allowed = "1 to 4096 objects" },
@@ -69,8 +80,7 @@ static const struct option options[] = {
 		.allowed = "0 to 4294967294 slabs" },
 	{ "lcore_partial", .min = 0, .max = SLAB_MAX_LCORE_PARTIAL, .set = set_lcore_partial,
 		.allowed = "0 to 64 slabs" },
-	{ "thread_cache", .words = { [SLAB_THREADS_RSEQ] = "rseq", [SLAB_THREADS_LOCK] = "lock",
-		[SLAB_THREADS_OFF] = "off" }, .set = set_thread_cache,
+	{ "thread_cache", .words = THREAD_CACHES, .set = set_thread_cache,
 		.allowed = "rseq, lock or off" },
 	{ "check", .words = { "off" }, .set = set_nothing,
 		.allowed = "off, as objects are checked by their slabs only yet" },

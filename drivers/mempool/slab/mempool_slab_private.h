@@ -68,6 +68,10 @@ mempool_slab_plan_limit(const struct rte_mempool *mp, int socket);
 void
 mempool_slab_plan_end(struct rte_mempool *mp);
 
+/* The word of option thread_cache= for a value. */
+const char *
+mempool_slab_thread_cache_name(enum slab_thread_cache value);
+
 /*
  * Read the options of the environment variable MEMPOOL_SLAB and then those of mp->pool_config,
  * which overrule them. -EINVAL, after one line that says what is wrong with which.

@@ -85,6 +85,8 @@ info(const char *cmd, const char *params, struct rte_tel_data *data)
 	rte_tel_data_add_dict_u64(data, "magazine", slab_pool_magazine(pool));
 	rte_tel_data_add_dict_u64(data, "depot", slab_pool_depot(pool));
 	rte_tel_data_add_dict_u64(data, "nodes", slab_pool_nodes(pool));
+	rte_tel_data_add_dict_string(data, "thread_cache",
+		mempool_slab_thread_cache_name(slab_pool_thread_cache(pool)));
 	rte_tel_data_add_dict_u64(data, "faults", slab_pool_faults(pool));
 	return 0;
 }
