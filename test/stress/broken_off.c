@@ -298,14 +298,41 @@ choose_cpus(void)
 	}
 }
 
+/* Stopped before its first round. */
+static pid_t
+start_child(void)
+{
+	pid_t pid = fork();
+
+	CHECK(pid >= 0);
+	if (pid == 0)
+		child();
+	CHECK(wait_for_stop(pid) == SIGSTOP);
+	return pid;
+}
+
+static void
+run(pid_t pid)
+{
+	unsigned int stops = stop_everywhere(pid);
+
+	printf("%u stops in %td sequences, %u rounds, %u signals, %u claims refused; "
+		"in hands at most %u of %u\n", stops,
+		__stop___rseq_cs - __start___rseq_cs, shared->rounds, shared->signals, marked,
+		most_missing, N);
+	fflush(stdout);
+	CHECK(stops > 40 && marked > 4 && get_all(0) == N);
+}
+
 int
 main(void)
 {
-	unsigned int stops;
+	const char *ops = getenv("STOP_OPS");
+	bool possible;
 	pid_t pid;
 
-	if (getenv("STOP_OPS") != NULL)
-		operations = (unsigned int)strtoul(getenv("STOP_OPS"), NULL, 10);
+	if (ops != NULL)
+		operations = (unsigned int)strtoul(ops, NULL, 10);
 	if (slab_process.key == SLAB_NO_KEY) {
 		puts("skipped: no restartable sequences in this process");
 		return SKIPPED;
@@ -314,24 +341,12 @@ main(void)
 	stay_on(0, cpus[0]);
 	shared = map(sizeof(*shared));
 	make_pool();
-	pid = fork();
-	CHECK(pid >= 0);
-	if (pid == 0)
-		child();
-	CHECK(wait_for_stop(pid) == SIGSTOP);
-	if (!set_breakpoint(pid, __start___rseq_cs[0].start_ip)) {
+	pid = start_child();
+	possible = set_breakpoint(pid, __start___rseq_cs[0].start_ip);
+	if (possible)
+		run(pid);
+	else
 		puts("skipped: no hardware breakpoints here");
-		kill(pid, SIGKILL);
-		return SKIPPED;
-	}
-	stops = stop_everywhere(pid);
-	printf("%u stops in %td sequences, %u rounds, %u signals, %u claims refused; "
-		"in hands at most %u of %u\n", stops,
-		__stop___rseq_cs - __start___rseq_cs, shared->rounds, shared->signals, marked,
-		most_missing, N);
 	kill(pid, SIGKILL);
-	CHECK(waitpid(pid, NULL, __WALL) == pid);
-	fflush(stdout);
-	CHECK(stops > 40 && marked > 4 && get_all(0) == N);
-	return 0;
+	return possible ? 0 : SKIPPED;
 }
