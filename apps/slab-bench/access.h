@@ -23,6 +23,8 @@ bench_get(struct bench_worker *w, enum bench_access how, void **objs, unsigned i
 		return rte_mempool_get_bulk(w->mp, objs, n);
 	case BENCH_METERED:
 		return bench_metered_get(w, objs, n);
+	case BENCH_TIMED:
+		return bench_timed_get(w, objs, n);
 	default:
 		return bench_counted_get(w, objs, n);
 	}
@@ -43,6 +45,9 @@ bench_put(struct bench_worker *w, enum bench_access how, void *const *objs, unsi
 		return;
 	case BENCH_METERED:
 		bench_metered_put(w, objs, n);
+		return;
+	case BENCH_TIMED:
+		bench_timed_put(w, objs, n);
 		return;
 	default:
 		bench_counted_put(w, objs, n);
@@ -101,6 +106,8 @@ name(struct bench_worker *w, enum bench_access how, uint64_t objects) \
 		return body(w, BENCH_POOL, objects); \
 	case BENCH_METERED: \
 		return body(w, BENCH_METERED, objects); \
+	case BENCH_TIMED: \
+		return body(w, BENCH_TIMED, objects); \
 	default: \
 		return body(w, BENCH_COUNTED, objects); \
 	} \

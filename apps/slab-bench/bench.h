@@ -7,8 +7,9 @@
  * its pool, bring it into a known state, set the lcores to work on it, and read the clock on
  * them. Everything that is counted, but for the clock, is counted in a run of its own.
  *
- *     cases.c      names, and what is left out     run.c, table.c  who asks for figures
+ *     cases.c      names, and what is left out     run.c, table*.c who asks for figures
  *     patterns.c   what is done with objects       measure.c       one case from start to figures
+ *     drivers.c    and by which pools              rows.c, calls.c more figures of some patterns
  *     loops.c, pipeline.c, trace.c   the loops     work.c, crew.c  lcores that run them
  *     pools.c, arena.c, reset.c      the pools     count.c, visits.c, clock.c   the counting
  *     create.c     making pools
@@ -38,7 +39,7 @@
 /* options.c */
 
 struct bench_options {
-	bool table;
+	int (*table)(void);	/* prints it; NULL: benchmarks */
 	const char *nodes;	/* over which pools of slab lie, or NULL */
 	const char *trace;	/* a capture, or NULL */
 	uint64_t gap_us;	/* packets further apart are not of one burst */
@@ -61,16 +62,31 @@ enum bench_lcores {
 	BENCH_ONE,		/* the main lcore */
 	BENCH_PAIR,		/* the main lcore and another, each on its own CPU */
 	BENCH_ALL,		/* all, each on its own CPU */
-	BENCH_OVER,		/* all, two on each CPU */
+	BENCH_OVER,		/* several on each CPU, on each as many */
 	BENCH_LCORES_KINDS
 };
 
 /* Why the lcores that EAL was given do not fit, and how to start; NULL when they do. */
 const char *bench_lcores_misfit(enum bench_lcores kind);
-/* Lcores that work, the main lcore first; how many. */
-unsigned int bench_lcores_list(enum bench_lcores kind, unsigned int ids[RTE_MAX_LCORE]);
+/* On how many CPUs lcores are. */
+unsigned int bench_lcores_cpus(void);
+/* How many are on each; 0 when that differs, or when some have more than one CPU. */
+unsigned int bench_lcores_by_cpu(void);
+/* Lcores that work, the main lcore first, no more than so many on a CPU; how many. */
+unsigned int bench_lcores_list(enum bench_lcores kind, unsigned int by_cpu,
+	unsigned int ids[RTE_MAX_LCORE]);
 
-/* crew.c, loops.c, pipeline.c, trace.c */
+/* calls.c: how long single calls take. */
+
+/* Slots are a sixteenth as wide as what they count: 16 for each power of two from 16 on. */
+#define BENCH_SLOTS 976
+
+struct bench_histogram {
+	uint64_t slots[BENCH_SLOTS];
+	uint64_t n, max;
+};
+
+/* crew.c, loops.c, pipeline.c, trace.c, rows.c */
 
 /* How a loop comes by its objects. */
 enum bench_access {
@@ -78,6 +94,7 @@ enum bench_access {
 	BENCH_ARRAY,
 	BENCH_POOL,
 	BENCH_METERED,		/* a pool, with the clock read around some calls */
+	BENCH_TIMED,		/* a pool, with each call timed by itself */
 	BENCH_COUNTED,		/* a pool or an array, with everything counted */
 };
 
@@ -99,7 +116,7 @@ struct bench_worker {
 	struct bench_array *array;
 	struct rte_ring *ring;
 	bench_loop *loop;
-	unsigned int n, lines, hold;
+	unsigned int n, lines, hold, row;
 	bool fifo;
 	unsigned int holding;		/* objects held; 0 or hold, unless a get failed */
 	unsigned int oldest;		/* of what is held, where it leaves in order */
@@ -114,15 +131,24 @@ struct bench_worker {
 
 	void *objs[BENCH_MAX_N] __rte_cache_aligned;
 	void *held[BENCH_MAX_HOLD];
+	struct bench_histogram calls;	/* of the last phase in which they were timed */
 } __rte_cache_aligned;
 
 extern struct bench_worker bench_workers[RTE_MAX_LCORE];
 
 bench_loop bench_loop_bulk, bench_loop_single, bench_loop_trace;
-bench_loop bench_loop_getter, bench_loop_putter;
+bench_loop bench_loop_getter, bench_loop_putter, bench_loop_rows;
 
-/* Sets lcores to wait for phases. Their workers are filled in before. */
-void bench_crew_start(const unsigned int *lcores, unsigned int n);
+/*
+ * A call on the main lcore, or else on a thread that has its CPU and is no lcore: the lcore sleeps
+ * until it is over. -1 after an error line.
+ */
+int bench_crew_call(bool thread, void (*call)(void *arg), void *arg);
+/*
+ * Sets lcores to wait for phases, or threads on their CPUs that are none; the first is the caller.
+ * Their workers are filled in before. -1 after an error line.
+ */
+int bench_crew_start(const unsigned int *lcores, unsigned int n, bool threads);
 /* One phase: all workers run the task; returns when all are done, -1 when one failed. */
 int bench_crew_run(void (*task)(struct bench_worker *w));
 void bench_crew_stop(void);
@@ -153,6 +179,7 @@ struct bench_pattern {
 	enum bench_lcores lcores;
 	bench_loop *loops[2];		/* of the first and of the second lcore */
 	bool share;			/* lcores take turns at one heap of work */
+	bool threads;			/* threads on the CPUs of the lcores do it in their place */
 	bool shuffled;			/* objects lie in the pool in random order at first */
 	bool fifo;			/* what is held leaves in order, else at random */
 	bool touch;			/* there are variants that write objects */
@@ -165,6 +192,36 @@ struct bench_pattern {
 extern const struct bench_pattern bench_patterns[];
 extern const unsigned int bench_nb_patterns;
 
+const struct bench_pattern *bench_pattern_find(const char *name);
+
+/* drivers.c */
+
+enum bench_limits {
+	BENCH_ONE_LCORE = 1,		/* only one may get and put */
+	BENCH_NO_CACHE = 2,		/* there is no rte_mempool around it */
+	BENCH_WHOLE_BUCKETS = 4,	/* objects cannot be had before their neighbours are free */
+	BENCH_NO_THREADS = 8,		/* threads that are no lcores crash in it */
+	BENCH_ON_LCORES = 16,		/* lcores do it also where the pattern has threads */
+};
+
+struct bench_driver {
+	const char *name;	/* in names of benchmarks */
+	const char *ops;	/* in DPDK */
+	const char *options;	/* what its pools are made with, or NULL */
+	unsigned int limits;
+};
+
+extern const struct bench_driver bench_drivers[];
+extern const unsigned int bench_nb_drivers;
+
+const struct bench_driver *bench_driver_find(const char *name);
+bool bench_driver_is(const struct bench_driver *d, const char *ops);
+bool bench_driver_is_array(const struct bench_driver *d);
+/* Why there are no pools of it; NULL when there are. */
+const char *bench_driver_missing(const struct bench_driver *d);
+/* Whether it is in names of patterns of lcores, or of threads that are none. */
+bool bench_driver_takes_part(const struct bench_driver *d, bool threads);
+
 struct bench_counts {
 	bool done;
 	double left_cache, distinct;
@@ -174,8 +231,9 @@ struct bench_counts {
 
 struct bench_case {
 	const struct bench_pattern *pattern;
-	const char *ops;
+	const struct bench_driver *driver;
 	unsigned int cache, n, lines, hold, objects, size;
+	unsigned int lcores;		/* how many of those the pattern has; 0: all */
 	struct bench_counts counts;
 };
 
@@ -184,10 +242,13 @@ struct bench_case {
 #define BENCH_NAME_SIZE 128
 
 void bench_case_name(const struct bench_case *c, char name[BENCH_NAME_SIZE]);
+/* Whether threads do it that are no lcores. */
+bool bench_case_has_threads(const struct bench_case *c);
+/* Its lcores, or those on whose CPUs its threads are; how many. */
+unsigned int bench_case_lcores(const struct bench_case *c, unsigned int ids[RTE_MAX_LCORE]);
 
 /* Registers what can be run and says what cannot. */
 void bench_cases_register(void);
-bool bench_driver_is_array(const char *ops);
 
 /* array.c: pointers in a row; the last in is the first out. */
 
@@ -223,9 +284,10 @@ int bench_arena_populate(const struct bench_arena *arena, struct rte_mempool *mp
 /* pools.c, reset.c */
 
 struct bench_pool {
-	const char *ops;
+	const struct bench_driver *driver;
 	unsigned int cache, objects, size;
 	bool stats;			/* slab counts what it does */
+	char options[64];		/* of the driver; must stay */
 	char why[256];			/* it cannot be used; empty when it can */
 	struct rte_mempool *mp;
 	struct bench_array *array;
@@ -234,7 +296,6 @@ struct bench_pool {
 
 /* The one pool of this kind, made at its first use; NULL when it cannot be, after an error line. */
 struct bench_pool *bench_pool_get(const struct bench_case *c, bool stats);
-bool bench_pool_has_driver(const char *ops);
 /* One line that this pool cannot be had, and why; returns -1. */
 int bench_pool_refused(const struct bench_pool *pool, int error);
 /* All objects back, in the same places as each time; -1 after an error line. */
@@ -248,6 +309,7 @@ void bench_clock_init(void);
 double bench_clock_cost(void);
 int bench_metered_get(struct bench_worker *w, void **objs, unsigned int n);
 void bench_metered_put(struct bench_worker *w, void *const *objs, unsigned int n);
+void bench_meter_add(struct bench_meter *m, unsigned int n, uint64_t cycles);
 /* Cycles by object in the calls that were timed, the clock's own taken off. */
 double bench_metered_cycles(const struct bench_meter *m);
 
@@ -274,16 +336,31 @@ struct bench_result {
 	double worst;			/* of the lcore that was slowest */
 	double rate;			/* objects in a second, all lcores together */
 	double pool;			/* by object, in get and put; of pairs only */
+	double get, put;		/* by object, many in a row; of threads only */
+	double p50, p99, p9999, max;	/* by call; where lcores share CPUs */
 };
 
 /* From begin to end the lcores are at work on this case; -1 after an error line. */
 int bench_measure_begin(struct bench_case *c);
 int bench_measure_run(struct bench_case *c, uint64_t objects);
 int bench_measure_end(struct bench_case *c, struct bench_result *result);
+/* All of it, on the main lcore, or on a thread that is none if the case is for such. */
+int bench_measure(struct bench_case *c, uint64_t objects, struct bench_result *result);
 /* Fills in the case's counts. Not between begin and end. */
 int bench_measure_counts(struct bench_case *c);
 
-/* run.c, table.c */
+/*
+ * rows.c, calls.c: in a run of its own right after the measurement, by so many workers. -1 after an
+ * error line.
+ */
+int bench_rows_measure(const struct bench_case *c, unsigned int workers, uint64_t objects,
+	struct bench_result *result);
+int bench_calls_measure(const struct bench_case *c, unsigned int workers, uint64_t objects,
+	struct bench_result *result);
+int bench_timed_get(struct bench_worker *w, void **objs, unsigned int n);
+void bench_timed_put(struct bench_worker *w, void *const *objs, unsigned int n);
+
+/* run.c, table.c, table_threads.c */
 
 struct bench_state;
 
@@ -291,12 +368,18 @@ void bench_run(struct bench_state *state, struct bench_case *c);
 /* Ends the benchmark with the last error line, and the program with a status that is not 0. */
 void bench_run_fail(struct bench_state *state);
 bool bench_run_failed(void);
-int bench_table(void);
+
+/* Tables; 0, or -1 after an error line. */
+int bench_table_bulk(void);
+int bench_table_threads(void);
+int bench_table_check(void);
+/* Percent. */
+double bench_table_saved(double before, double after);
 
 /* create.c */
 
 /* A benchmark of its own, which has no pattern. */
-void bench_create_register(const char *ops);
+void bench_create_register(const struct bench_driver *driver);
 
 /* trace.c */
 

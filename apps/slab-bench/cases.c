@@ -6,6 +6,7 @@
  */
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,30 +16,18 @@
 #include "shim.h"
 
 #define MAX_REASONS 64
-#define MAX_PARTS 6
+#define MAX_PARTS 7
 #define LARGE_OBJECTS 262144
 #define SMALL_SIZE 256
+/* Of lcores on a CPU, where the numbers double. */
+#define MAX_BY_CPU 8
 
 static const unsigned int sizes[] = {
 	1, 2, 3, 4, 8, 16, 30, 32, 34, 48, 64, 128, 158, 250, 256, 512, 768, 1024
 };
 static const unsigned int caches[] = { 0, 256, 512 };
 static const unsigned int touches[] = { 0, 2 };
-
-enum limits {
-	ONE_LCORE = 1,		/* only one may get and put */
-	NO_CACHE = 2,		/* there is no rte_mempool around it */
-	WHOLE_BUCKETS = 4,	/* free objects of a bucket cannot be had before it is full */
-};
-
-static const struct driver {
-	const char *name;
-	unsigned int limits;
-} drivers[] = {
-	{ "slab" }, { "ring_mp_mc" }, { "ring_sp_sc", ONE_LCORE }, { "ring_mt_rts" },
-	{ "ring_mt_hts" }, { "stack" }, { "lf_stack" }, { "bucket", WHOLE_BUCKETS },
-	{ "array", ONE_LCORE | NO_CACHE },
-};
+static const unsigned int thread_sizes[] = { 8, 64, 16384 };
 
 static struct {
 	char text[256];
@@ -53,9 +42,17 @@ struct family {
 };
 
 bool
-bench_driver_is_array(const char *ops)
+bench_case_has_threads(const struct bench_case *c)
 {
-	return strcmp(ops, "array") == 0;
+	return c->pattern->threads && !(c->driver->limits & BENCH_ON_LCORES);
+}
+
+unsigned int
+bench_case_lcores(const struct bench_case *c, unsigned int ids[RTE_MAX_LCORE])
+{
+	unsigned int by_cpu = c->lcores == 0 ? UINT_MAX : c->lcores / bench_lcores_cpus();
+
+	return bench_lcores_list(c->pattern->lcores, by_cpu, ids);
 }
 
 /* The parts of a name behind pattern and driver; how many. */
@@ -73,6 +70,7 @@ name_parts(const struct bench_case *c, const char *keys[MAX_PARTS], int64_t valu
 		{ c->pattern->hold_name, c->hold, c->hold != 0 && c->pattern->hold_name != NULL },
 		{ "size", c->size, c->size != BENCH_SIZE },
 		{ "objects", c->objects, c->objects != BENCH_OBJECTS },
+		{ "lcores", c->lcores, c->lcores != 0 },
 	};
 	unsigned int n = 0;
 
@@ -94,7 +92,7 @@ bench_case_name(const struct bench_case *c, char name[BENCH_NAME_SIZE])
 	unsigned int n = name_parts(c, keys, values);
 	size_t len;
 
-	len = snprintf(name, BENCH_NAME_SIZE, "%s/%s", c->pattern->name, c->ops);
+	len = snprintf(name, BENCH_NAME_SIZE, "%s/%s", c->pattern->name, c->driver->name);
 	for (unsigned int i = 0; i < n; i++)
 		len += snprintf(name + len, BENCH_NAME_SIZE - len, "/%s:%" PRId64, keys[i],
 			values[i]);
@@ -106,7 +104,7 @@ is_too_large(const struct bench_case *c)
 {
 	unsigned int lcores[RTE_MAX_LCORE];
 	unsigned int by_lcore = c->n + c->cache * 3 / 2;
-	unsigned int needed = bench_lcores_list(c->pattern->lcores, lcores) * by_lcore + c->hold;
+	unsigned int needed = bench_case_lcores(c, lcores) * by_lcore + c->hold;
 
 	if (c->pattern->lcores == BENCH_PAIR)
 		needed += RTE_MAX(1024U, 4 * c->n);	/* underway */
@@ -121,27 +119,46 @@ parts_neighbours(const struct bench_case *c)
 		(c->pattern->lcores == BENCH_PAIR && c->cache != 0);
 }
 
-/* Who cannot do what, and why; NULL when the case can be run. */
 static const char *
-find_reason(const struct driver *d, const struct bench_case *c, const char **who)
+find_reason_of_driver(const struct bench_case *c)
+{
+	const char *missing = bench_driver_missing(c->driver);
+	unsigned int limits = c->driver->limits;
+
+	if (missing != NULL)
+		return missing;
+	if ((limits & BENCH_ONE_LCORE) && (c->pattern->lcores != BENCH_ONE || c->pattern->threads))
+		return "made for one lcore at a time";
+	if ((limits & BENCH_NO_THREADS) && c->pattern->threads)
+		return "crashes in threads that are no lcores";
+	if ((limits & BENCH_WHOLE_BUCKETS) && parts_neighbours(c))
+		return "runs dry when objects that lie side by side are not freed together";
+	return NULL;
+}
+
+static const char *
+find_reason_of_pattern(const struct bench_case *c)
 {
 	const char *misfit = bench_lcores_misfit(c->pattern->lcores);
 
-	*who = d->name;
-	if (!bench_pool_has_driver(d->name))
-		return strcmp(d->name, "slab") == 0 ?
-			"the driver is not loaded: -d librte_mempool_slab.so" :
-			"no such mempool driver is loaded";
-	if ((d->limits & ONE_LCORE) && c->pattern->lcores != BENCH_ONE)
-		return "made for one lcore at a time";
-	if ((d->limits & WHOLE_BUCKETS) && parts_neighbours(c))
-		return "runs dry when objects that lie side by side are not freed together";
-	*who = c->pattern->name;
 	if (misfit != NULL)
 		return misfit;
 	if (c->pattern->loops[0] == bench_loop_trace && bench_opt.trace == NULL)
 		return "needs a capture: --trace FILE";
 	return is_too_large(c) ? "the pool is too small for bursts and caches" : NULL;
+}
+
+/* Who cannot do what, and why; NULL when the case can be run. */
+static const char *
+find_reason(const struct bench_case *c, const char **who)
+{
+	const char *why = find_reason_of_driver(c);
+
+	*who = c->driver->name;
+	if (why != NULL)
+		return why;
+	*who = c->pattern->name;
+	return find_reason_of_pattern(c);
 }
 
 static void
@@ -180,14 +197,14 @@ begin_family(struct family *f, const struct bench_case *c)
 	unsigned int n = name_parts(c, keys, values);
 	char name[BENCH_NAME_SIZE];
 
-	snprintf(name, sizeof(name), "%s/%s", c->pattern->name, c->ops);
+	snprintf(name, sizeof(name), "%s/%s", c->pattern->name, c->driver->name);
 	f->registered = bench_shim_register(name, keys, n, run_one, f);
 }
 
 static void
-add(struct family *f, const struct driver *d, const struct bench_case *c)
+add(struct family *f, const struct bench_case *c)
 {
-	const char *keys[MAX_PARTS], *who, *why = find_reason(d, c, &who);
+	const char *keys[MAX_PARTS], *who, *why = find_reason(c, &who);
 	char name[BENCH_NAME_SIZE];
 	int64_t values[MAX_PARTS];
 
@@ -202,59 +219,118 @@ add(struct family *f, const struct driver *d, const struct bench_case *c)
 	bench_shim_args(f->registered, values, name_parts(c, keys, values));
 }
 
+/* Threads that are no lcores have no rte_mempool cache. */
+static bool
+can_have_cache(const struct bench_case *c)
+{
+	return !(c->driver->limits & BENCH_NO_CACHE) && !c->pattern->threads;
+}
+
 static void
-add_sizes(const struct driver *d, struct bench_case c)
+add_sizes(struct bench_case c)
 {
 	struct family *f = calloc(1, sizeof(*f));	/* for as long as the program runs */
 
 	for (unsigned int i = 0; f != NULL && i < RTE_DIM(caches); i++) {
-		if (caches[i] != 0 && (d->limits & NO_CACHE))
+		if (caches[i] != 0 && !can_have_cache(&c))
 			continue;
 		c.cache = caches[i];
 		for (unsigned int j = 0; j < RTE_DIM(sizes); j++) {
 			c.n = sizes[j];
-			add(f, d, &c);
+			add(f, &c);
 		}
 	}
 }
 
+/* All lcores, and where several share a CPU, fewer: named where they do not fit, to say why. */
 static void
-add_holds(const struct driver *d, struct bench_case c)
+add_lcores(struct bench_case c)
 {
-	for (unsigned int i = 0; i < RTE_DIM(c.pattern->holds); i++) {
-		c.hold = c.pattern->holds[i];
-		if (i == 0 || c.hold != 0)
-			add_sizes(d, c);
+	unsigned int by_cpu = bench_lcores_by_cpu();
+
+	add_sizes(c);
+	for (unsigned int k = 1; c.pattern->lcores == BENCH_OVER && k <= MAX_BY_CPU; k *= 2) {
+		c.lcores = k * bench_lcores_cpus();
+		if (by_cpu < 2 || k < by_cpu)
+			add_sizes(c);
 	}
 }
 
 static void
-add_touches(const struct driver *d, struct bench_case c)
+add_holds(struct bench_case c)
+{
+	for (unsigned int i = 0; i < RTE_DIM(c.pattern->holds); i++) {
+		c.hold = c.pattern->holds[i];
+		if (i == 0 || c.hold != 0)
+			add_lcores(c);
+	}
+}
+
+static void
+add_touches(struct bench_case c)
 {
 	for (unsigned int i = 0; i < RTE_DIM(touches); i++) {
 		c.lines = touches[i];
 		if (i == 0 || c.pattern->touch)
-			add_holds(d, c);
+			add_holds(c);
 	}
 }
 
 /* Small objects are for the kernel's table, and show whether a pool's size matters. */
 static void
-add_pools(const struct driver *d, struct bench_case c)
+add_pools(struct bench_case c)
 {
 	static const unsigned int small_pools[] = { 1024, BENCH_OBJECTS, 1 << 20 };
 
 	c.size = BENCH_SIZE;
 	c.objects = BENCH_OBJECTS;
-	add_touches(d, c);
+	add_touches(c);
 	c.objects = LARGE_OBJECTS;
 	if (c.pattern->large)
-		add_touches(d, c);
+		add_touches(c);
 	c.size = SMALL_SIZE;
 	for (unsigned int i = 0; c.pattern->small && i < RTE_DIM(small_pools); i++) {
 		c.objects = small_pools[i];
-		add_sizes(d, c);
+		add_sizes(c);
 	}
+}
+
+/* The sizes of the kernel's table, which its threads are compared with. */
+static void
+add_thread_pools(struct bench_case c)
+{
+	c.objects = BENCH_OBJECTS;
+	for (unsigned int i = 0; i < RTE_DIM(thread_sizes); i++) {
+		c.size = thread_sizes[i];
+		add_sizes(c);
+	}
+}
+
+static void
+add_pattern(const struct bench_pattern *p)
+{
+	struct bench_case c = { .pattern = p };
+
+	for (unsigned int i = 0; i < bench_nb_drivers; i++) {
+		c.driver = &bench_drivers[i];
+		if (!bench_driver_takes_part(c.driver, p->threads))
+			continue;
+		if (p->threads)
+			add_thread_pools(c);
+		else
+			add_pools(c);
+	}
+}
+
+static void
+add_creations(void)
+{
+	const struct bench_driver *d;
+
+	for (d = bench_drivers; d < bench_drivers + bench_nb_drivers; d++)
+		if (bench_driver_takes_part(d, false) && !bench_driver_is_array(d) &&
+				bench_driver_missing(d) == NULL)
+			bench_create_register(d);
 }
 
 static void
@@ -268,11 +344,7 @@ void
 bench_cases_register(void)
 {
 	for (unsigned int i = 0; i < bench_nb_patterns; i++)
-		for (unsigned int j = 0; j < RTE_DIM(drivers); j++)
-			add_pools(&drivers[j], (struct bench_case){
-				.pattern = &bench_patterns[i], .ops = drivers[j].name });
-	for (unsigned int j = 0; j < RTE_DIM(drivers); j++)
-		if (!bench_driver_is_array(drivers[j].name) && bench_pool_has_driver(drivers[j].name))
-			bench_create_register(drivers[j].name);
+		add_pattern(&bench_patterns[i]);
+	add_creations();
 	say_what_is_left_out();
 }

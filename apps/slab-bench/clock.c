@@ -40,15 +40,20 @@ bench_clock_cost(void)
 	return cost;
 }
 
-/* A call that took so long was interrupted: what others did meanwhile is not the pool's. */
-static void
-add(struct bench_meter *m, unsigned int n, uint64_t cycles)
+void
+bench_meter_add(struct bench_meter *m, unsigned int n, uint64_t cycles)
 {
-	if (cycles > rte_get_tsc_hz() / INTERRUPTED)
-		return;
 	m->timed++;
 	m->objects += n;
 	m->cycles += cycles;
+}
+
+/* A call that took so long was interrupted: what others did meanwhile is not the pool's. */
+static void
+add_call(struct bench_meter *m, unsigned int n, uint64_t cycles)
+{
+	if (cycles <= rte_get_tsc_hz() / INTERRUPTED)
+		bench_meter_add(m, n, cycles);
 }
 
 int
@@ -62,7 +67,7 @@ bench_metered_get(struct bench_worker *w, void **objs, unsigned int n)
 	start = apps_clock();
 	ret = rte_mempool_get_bulk(w->mp, objs, n);
 	if (ret == 0)
-		add(&w->get, n, apps_clock() - start);
+		add_call(&w->get, n, apps_clock() - start);
 	return ret;
 }
 
@@ -77,7 +82,7 @@ bench_metered_put(struct bench_worker *w, void *const *objs, unsigned int n)
 	}
 	start = apps_clock();
 	rte_mempool_put_bulk(w->mp, objs, n);
-	add(&w->put, n, apps_clock() - start);
+	add_call(&w->put, n, apps_clock() - start);
 }
 
 double

@@ -8,13 +8,12 @@
 
 #include <stdlib.h>
 
-#include <rte_lcore.h>
+#include <rte_per_lcore.h>
 
 #include "bench.h"
 
-static struct {
-	uint64_t n;
-} __rte_cache_aligned calls[RTE_MAX_LCORE];
+/* Also of threads that are no lcores. */
+static RTE_DEFINE_PER_LCORE(uint64_t, calls);
 
 static rte_mempool_enqueue_t real_put;
 static rte_mempool_dequeue_t real_get;
@@ -24,28 +23,28 @@ static uint8_t *seen;	/* lcores may write one at once: all write the same */
 static int
 noted_put(struct rte_mempool *mp, void *const *objs, unsigned int n)
 {
-	calls[rte_lcore_id()].n++;
+	RTE_PER_LCORE(calls)++;
 	return real_put(mp, objs, n);
 }
 
 static int
 noted_get(struct rte_mempool *mp, void **objs, unsigned int n)
 {
-	calls[rte_lcore_id()].n++;
+	RTE_PER_LCORE(calls)++;
 	return real_get(mp, objs, n);
 }
 
 int
 bench_counted_get(struct bench_worker *w, void **objs, unsigned int n)
 {
-	uint64_t before = calls[rte_lcore_id()].n;
+	uint64_t before = RTE_PER_LCORE(calls);
 	int ret = w->mp != NULL ? rte_mempool_get_bulk(w->mp, objs, n) :
 		w->array->get(w->array, objs, n);
 
 	if (ret < 0)
 		return ret;
 	w->bulks++;
-	w->left_cache += calls[rte_lcore_id()].n != before;
+	w->left_cache += RTE_PER_LCORE(calls) != before;
 	for (unsigned int i = 0; i < n; i++)
 		__atomic_store_n(&seen[((uintptr_t)objs[i] - arena->base) / arena->stride], 1,
 			__ATOMIC_RELAXED);
@@ -55,14 +54,14 @@ bench_counted_get(struct bench_worker *w, void **objs, unsigned int n)
 void
 bench_counted_put(struct bench_worker *w, void *const *objs, unsigned int n)
 {
-	uint64_t before = calls[rte_lcore_id()].n;
+	uint64_t before = RTE_PER_LCORE(calls);
 
 	if (w->mp != NULL)
 		rte_mempool_put_bulk(w->mp, objs, n);
 	else
 		w->array->put(w->array, objs, n);
 	w->bulks++;
-	w->left_cache += calls[rte_lcore_id()].n != before;
+	w->left_cache += RTE_PER_LCORE(calls) != before;
 }
 
 int

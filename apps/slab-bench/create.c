@@ -19,7 +19,7 @@
 #define MAX_POOLS 1024
 
 struct creation {
-	const char *ops;
+	const struct bench_driver *driver;
 	double made[MAX_POOLS], freed[MAX_POOLS];	/* cycles by object */
 	unsigned int n;
 };
@@ -48,11 +48,11 @@ static int
 make_and_free(struct creation *c)
 {
 	uint64_t start = apps_clock(), made;
-	struct rte_mempool *mp = make(c->ops);
+	struct rte_mempool *mp = make(c->driver->ops);
 
 	if (mp == NULL)
-		return bench_pool_refused(&(struct bench_pool){ .ops = c->ops, .objects = OBJECTS,
-			.size = SIZE }, rte_errno);
+		return bench_pool_refused(&(struct bench_pool){ .driver = c->driver,
+			.objects = OBJECTS, .size = SIZE }, rte_errno);
 	made = apps_clock();
 	rte_mempool_free(mp);
 	c->made[c->n] = (double)(made - start) / OBJECTS;
@@ -76,7 +76,7 @@ run(struct bench_state *state, void *arg)
 }
 
 void
-bench_create_register(const char *ops)
+bench_create_register(const struct bench_driver *driver)
 {
 	static const char *const keys[] = { "size", "objects" };
 	static const int64_t values[] = { SIZE, OBJECTS };
@@ -85,8 +85,8 @@ bench_create_register(const char *ops)
 
 	if (c == NULL)
 		return;
-	c->ops = ops;
-	snprintf(name, sizeof(name), "create/%s", ops);
+	c->driver = driver;
+	snprintf(name, sizeof(name), "create/%s", driver->name);
 	bench_shim_args(bench_shim_register(name, keys, RTE_DIM(keys), run, c), values,
 		RTE_DIM(values));
 }

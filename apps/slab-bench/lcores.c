@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <string.h>
+#include <limits.h>
 
 #include <rte_lcore.h>
 
 #include "bench.h"
 
 #define ONE_PER_CPU "give EAL one lcore for each CPU, as -l 0,1"
-#define TWO_PER_CPU "give EAL two lcores for each CPU, as --lcores '0@0,1@1,2@0,3@1'"
+#define MORE_PER_CPU "give EAL as many for each CPU, as --lcores '0@0,1@1,2@0,3@1'"
 
 static bool
 share_cpu(unsigned int a, unsigned int b)
@@ -54,6 +54,22 @@ all_have_one_cpu(void)
 	return true;
 }
 
+unsigned int
+bench_lcores_by_cpu(void)
+{
+	unsigned int others = count_sharing(rte_get_main_lcore());
+
+	return all_have_one_cpu() && all_share(others) ? others + 1 : 0;
+}
+
+unsigned int
+bench_lcores_cpus(void)
+{
+	unsigned int ids[RTE_MAX_LCORE];
+
+	return bench_lcores_list(BENCH_ALL, 1, ids);
+}
+
 /* The first lcore beside the main one that has another CPU. */
 static unsigned int
 second_of_pair(void)
@@ -77,15 +93,25 @@ bench_lcores_misfit(enum bench_lcores kind)
 		return rte_lcore_count() > 1 && all_share(0) ? NULL :
 			"needs at least two lcores, no two of them on one CPU: " ONE_PER_CPU;
 	case BENCH_OVER:
-		return all_share(1) && all_have_one_cpu() ? NULL :
-			"needs two lcores on each CPU: " TWO_PER_CPU;
+		return bench_lcores_by_cpu() >= 2 ? NULL :
+			"needs two lcores on each CPU, or more: " MORE_PER_CPU;
 	default:
 		return NULL;
 	}
 }
 
+static unsigned int
+count_on_cpu_of(unsigned int lcore, const unsigned int *ids, unsigned int n)
+{
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < n; i++)
+		count += share_cpu(lcore, ids[i]);
+	return count;
+}
+
 unsigned int
-bench_lcores_list(enum bench_lcores kind, unsigned int ids[RTE_MAX_LCORE])
+bench_lcores_list(enum bench_lcores kind, unsigned int by_cpu, unsigned int ids[RTE_MAX_LCORE])
 {
 	unsigned int n = 0, lcore;
 
@@ -97,6 +123,7 @@ bench_lcores_list(enum bench_lcores kind, unsigned int ids[RTE_MAX_LCORE])
 		return n;
 	}
 	RTE_LCORE_FOREACH_WORKER(lcore)
-		ids[n++] = lcore;
+		if (by_cpu == UINT_MAX || count_on_cpu_of(lcore, ids, n) < by_cpu)
+			ids[n++] = lcore;
 	return n;
 }

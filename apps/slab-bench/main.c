@@ -4,6 +4,7 @@
  * slab-bench: what objects cost by burst size, pattern and mempool driver.
  */
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -89,7 +90,7 @@ check_arguments(int argc, char **argv)
 		return -1;
 	if (bench_opt.trace != NULL && bench_trace_load(bench_opt.trace, bench_opt.gap_us) < 0)
 		return -1;
-	if (!bench_opt.table && !lists && !bench_shim_has_filter()) {
+	if (bench_opt.table == NULL && !lists && !bench_shim_has_filter()) {
 		bench_shim_set_filter(bench_opt.trace != NULL ? "^trace/" : DEFAULT_FILTER);
 		fprintf(stderr, "slab-bench: no --benchmark_filter: a small part is run, %s\n",
 			bench_opt.trace != NULL ? "^trace/" : DEFAULT_FILTER);
@@ -103,7 +104,7 @@ describe_lcores(char *text, size_t size)
 	unsigned int lcore, cpu, ids[RTE_MAX_LCORE], n;
 	size_t len = 0;
 
-	n = bench_lcores_list(BENCH_ALL, ids);
+	n = bench_lcores_list(BENCH_ALL, UINT_MAX, ids);
 	for (unsigned int i = 0; i < n && len < size; i++) {
 		rte_cpuset_t set = rte_lcore_cpuset(lcore = ids[i]);
 
@@ -154,8 +155,8 @@ run(void)
 	if (lay_over_nodes() < 0)
 		return EXIT_FAILURE;
 	bench_clock_init();
-	if (bench_opt.table)
-		return bench_table() < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
+	if (bench_opt.table != NULL)
+		return bench_opt.table() < 0 ? EXIT_FAILURE : EXIT_SUCCESS;
 	add_context();
 	bench_cases_register();
 	return bench_shim_run() == 0 || bench_run_failed() ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -6,10 +6,9 @@
  *     begin   the pool into its known state; what the loop costs without a pool; objects to
  *             hold; a round through the pool, so that what comes is like what follows it
  *     run     the clock is read by each lcore before and after its part, nowhere else
- *     end     for pairs, some more with the clock read around gets and puts; all objects back
+ *     end     some more, with the clock read otherwise, where a pattern has more figures; all
+ *             objects back
  */
-
-#include <string.h>
 
 #include <rte_cycles.h>
 #include <rte_errno.h>
@@ -69,7 +68,7 @@ cycles_by_object(uint64_t objects)
 	if (now.c->pattern->lcores == BENCH_PAIR)
 		return wall_cycles() / objects;
 	if (now.c->pattern->lcores == BENCH_OVER)
-		return wall_cycles() * (now.n / 2) / objects;
+		return wall_cycles() * bench_lcores_cpus() / objects;
 	for (unsigned int i = 0; i < now.n; i++)
 		sum += cycles_of(&bench_workers[i]);
 	return sum / objects;
@@ -158,11 +157,10 @@ start(struct bench_case *c, struct bench_pool *pool)
 	if (c->pattern->lcores == BENCH_PAIR && (ring = ring_for(c)) == NULL)
 		return -1;
 	now.c = c;
-	now.n = bench_lcores_list(c->pattern->lcores, now.lcores);
+	now.n = bench_case_lcores(c, now.lcores);
 	for (unsigned int i = 0; i < now.n; i++)
 		bench_work_give(&bench_workers[i], i, c, pool, ring);
-	bench_crew_start(now.lcores, now.n);
-	return 0;
+	return bench_crew_start(now.lcores, now.n, bench_case_has_threads(c));
 }
 
 static void
@@ -221,19 +219,64 @@ bench_measure_run(struct bench_case *c, uint64_t objects)
 	return 0;
 }
 
-int
-bench_measure_end(struct bench_case *c, struct bench_result *result)
+static int
+measure_pool_of_pair(void)
 {
-	int ret = bench_crew_failed() ? -1 : 0;
+	int ret = bench_work_run(now.c, BENCH_METERED, RTE_MAX(now.objects / 8, (uint64_t)WARM_UP));
 
-	if (ret == 0 && c->pattern->lcores == BENCH_PAIR) {
-		ret = bench_work_run(now.c, BENCH_METERED, RTE_MAX(now.objects / 8, (uint64_t)WARM_UP));
-		now.result.pool = bench_metered_cycles(&bench_workers[0].get) +
-			bench_metered_cycles(&bench_workers[1].put);
-	}
+	now.result.pool = bench_metered_cycles(&bench_workers[0].get) +
+		bench_metered_cycles(&bench_workers[1].put);
+	return ret;
+}
+
+static int
+measure_more(void)
+{
+	if (now.c->pattern->lcores == BENCH_PAIR)
+		return measure_pool_of_pair();
+	if (now.c->pattern->lcores == BENCH_OVER)
+		return bench_calls_measure(now.c, now.n, now.objects / 8, &now.result);
+	if (now.c->pattern->threads)
+		return bench_rows_measure(now.c, now.n, now.objects, &now.result);
+	return 0;
+}
+
+int
+bench_measure_end(struct bench_case *c __rte_unused, struct bench_result *result)
+{
+	int ret = bench_crew_failed() ? -1 : measure_more();
+
 	*result = now.result;
 	stop();
 	return ret;
+}
+
+struct job {
+	struct bench_case *c;
+	uint64_t objects;
+	struct bench_result *result;
+	int ret;
+};
+
+static void
+measure(void *arg)
+{
+	struct job *job = arg;
+
+	job->ret = bench_measure_begin(job->c);
+	if (job->ret < 0)
+		return;
+	job->ret = bench_measure_run(job->c, job->objects);
+	if (bench_measure_end(job->c, job->result) < 0)
+		job->ret = -1;
+}
+
+int
+bench_measure(struct bench_case *c, uint64_t objects, struct bench_result *result)
+{
+	struct job job = { c, objects, result, -1 };
+
+	return bench_crew_call(bench_case_has_threads(c), measure, &job) < 0 ? -1 : job.ret;
 }
 
 static void
@@ -272,7 +315,7 @@ count_all(struct bench_case *c, const struct bench_pool *pool)
 int
 bench_measure_counts(struct bench_case *c)
 {
-	struct bench_pool *pool = bench_pool_get(c, strcmp(c->ops, "slab") == 0);
+	struct bench_pool *pool = bench_pool_get(c, bench_driver_is(c->driver, "slab"));
 	int ret;
 
 	if (start(c, pool) < 0)

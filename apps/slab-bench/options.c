@@ -36,6 +36,8 @@ bench_usage(void)
 {
 	fputs("Usage: slab-bench [EAL options] -- [options] [flags of Google Benchmark]\n"
 		"  --table                the kernel's table of bulk sizes, for slab\n"
+		"  --table=threads        the kernel's table of its path without locks, for threads\n"
+		"                         that are no lcores\n"
 		"  --nodes NODES          pools of slab lie over these NUMA nodes: all, or as 0+1;\n"
 		"                         those of other drivers stay on one\n"
 		"  --trace FILE           replay a capture's bursts and sizes: patterns trace/\n"
@@ -79,16 +81,35 @@ value_of(const char *name, char **argv, int *i)
 	return argv[*i + 1] != NULL ? argv[++*i] : "";
 }
 
+/* 1 when the argument asks for a table. */
+static int
+parse_table(const char *argument)
+{
+	static const struct {
+		const char *argument;
+		int (*print)(void);
+	} tables[] = {
+		{ "--table", bench_table_bulk }, { "--table=threads", bench_table_threads },
+	};
+
+	for (unsigned int i = 0; i < RTE_DIM(tables); i++)
+		if (strcmp(argument, tables[i].argument) == 0) {
+			bench_opt.table = tables[i].print;
+			return 1;
+		}
+	return strncmp(argument, "--table=", strlen("--table=")) != 0 ? 0 :
+		bench_error("%s: there is --table, and --table=threads", argument);
+}
+
 /* 1 when the argument is one of this program's own. */
 static int
 parse_argument(char **argv, int *i)
 {
 	const char *value;
+	int ret = parse_table(argv[*i]);
 
-	if (strcmp(argv[*i], "--table") == 0) {
-		bench_opt.table = true;
-		return 1;
-	}
+	if (ret != 0)
+		return ret;
 	value = value_of("--nodes", argv, i);
 	if (value != NULL) {
 		bench_opt.nodes = value;

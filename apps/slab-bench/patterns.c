@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <string.h>
+
 #include "bench.h"
 
 /*
@@ -24,7 +26,19 @@ const struct bench_pattern bench_patterns[] = {
 		.hold_name = "hold", .holds = { 0, 4000 } },
 	{ "oversubscribed", BENCH_OVER, { bench_loop_bulk, bench_loop_bulk },
 		.share = true, .touch = true },
+	{ "thread", BENCH_ONE, { bench_loop_bulk }, .threads = true },
+	{ "threads", BENCH_ALL, { bench_loop_bulk, bench_loop_bulk },
+		.share = true, .threads = true },
 	{ "trace", BENCH_ONE, { bench_loop_trace }, .large = true },
 };
 
 const unsigned int bench_nb_patterns = RTE_DIM(bench_patterns);
+
+const struct bench_pattern *
+bench_pattern_find(const char *name)
+{
+	for (unsigned int i = 0; i < bench_nb_patterns; i++)
+		if (strcmp(bench_patterns[i].name, name) == 0)
+			return &bench_patterns[i];
+	return NULL;
+}

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
-#include <string.h>
 
 #include <rte_errno.h>
 #include <rte_string_fns.h>
@@ -13,17 +12,11 @@
 static struct bench_pool pools[MAX_POOLS];
 static unsigned int nb_pools;
 
-bool
-bench_pool_has_driver(const char *ops)
-{
-	return bench_driver_is_array(ops) || apps_has_pool_driver(ops);
-}
-
 int
 bench_pool_refused(const struct bench_pool *p, int error)
 {
 	return bench_error("no pool of %u objects of %u bytes with %s, cache %u: %s%s", p->objects,
-		p->size, p->ops, p->cache, rte_strerror(error), error != ENOMEM ? "" :
+		p->size, p->driver->name, p->cache, rte_strerror(error), error != ENOMEM ? "" :
 		"; reserve more hugepages, or filter for smaller pools");
 }
 
@@ -31,8 +24,8 @@ bench_pool_refused(const struct bench_pool *p, int error)
 static bool
 has_own_memory(const struct bench_pool *p)
 {
-	return strcmp(p->ops, "bucket") == 0 ||
-		(strcmp(p->ops, "slab") == 0 && bench_opt.nodes != NULL);
+	return bench_driver_is(p->driver, "bucket") ||
+		(bench_driver_is(p->driver, "slab") && bench_opt.nodes != NULL);
 }
 
 static int
@@ -51,17 +44,27 @@ populate(struct bench_pool *p)
 	return p->arena != NULL ? 0 : -1;
 }
 
+/* Other drivers than slab have none. */
+static char *
+options_of(struct bench_pool *p)
+{
+	const char *options = p->driver->options != NULL ? p->driver->options : "";
+
+	snprintf(p->options, sizeof(p->options), "%s%s%s", options,
+		options[0] != '\0' && p->stats ? "," : "", p->stats ? "stats=on" : "");
+	return p->options[0] != '\0' ? p->options : NULL;
+}
+
 static int
 create_mempool(struct bench_pool *p)
 {
-	static char with_stats[] = "stats=on";
 	char name[RTE_MEMPOOL_NAMESIZE];
 
 	snprintf(name, sizeof(name), "bench_%u", nb_pools);
 	p->mp = rte_mempool_create_empty(name, p->objects, p->size, p->cache, 0, SOCKET_ID_ANY, 0);
 	if (p->mp == NULL)
 		return bench_pool_refused(p, rte_errno);
-	if (rte_mempool_set_ops_byname(p->mp, p->ops, p->stats ? with_stats : NULL) != 0)
+	if (rte_mempool_set_ops_byname(p->mp, p->driver->ops, options_of(p)) != 0)
 		return bench_pool_refused(p, EINVAL);
 	return populate(p) == 0 ? 0 : bench_pool_refused(p, rte_errno);
 }
@@ -74,7 +77,7 @@ create(struct bench_pool *p)
 		if (p->arena == NULL)
 			return -1;
 	}
-	if (!bench_driver_is_array(p->ops))
+	if (!bench_driver_is_array(p->driver))
 		return create_mempool(p);
 	p->array = bench_array_create(p->objects);
 	return p->array != NULL ? 0 : bench_pool_refused(p, ENOMEM);
@@ -83,7 +86,7 @@ create(struct bench_pool *p)
 static bool
 is_for(const struct bench_pool *p, const struct bench_case *c, bool stats)
 {
-	return strcmp(p->ops, c->ops) == 0 && p->cache == c->cache && p->stats == stats &&
+	return p->driver == c->driver && p->cache == c->cache && p->stats == stats &&
 		p->objects == c->objects && p->size == c->size;
 }
 
@@ -104,8 +107,8 @@ bench_pool_get(const struct bench_case *c, bool stats)
 			return p->why[0] == '\0' ? p : refused_before(p);
 	if (nb_pools == MAX_POOLS)
 		return NULL;
-	*p = (struct bench_pool){ .ops = c->ops, .cache = c->cache, .objects = c->objects,
-		.size = c->size, .stats = stats };
+	*p = (struct bench_pool){ .driver = c->driver, .cache = c->cache,
+		.objects = c->objects, .size = c->size, .stats = stats };
 	if (create(p) < 0)
 		rte_strscpy(p->why, bench_last_error(), sizeof(p->why));
 	nb_pools++;

@@ -5,8 +5,6 @@
  * is compared with what the pool was made of.
  */
 
-#include <string.h>
-
 #include <rte_lcore.h>
 #include <rte_string_fns.h>
 
@@ -76,7 +74,7 @@ fill(const struct bench_pool *pool, void *const *objs, unsigned int objects)
 static unsigned int
 may_be_kept_back(const struct bench_pool *pool)
 {
-	return strcmp(pool->ops, "bucket") != 0 ? 0 :
+	return !bench_driver_is(pool->driver, "bucket") ? 0 :
 		pool->objects / 16 + 2 * (BUCKET / (unsigned int)pool->arena->stride);
 }
 
@@ -90,7 +88,7 @@ check(struct bench_pool *pool, struct found found)
 			(kept_back != 0 || found.sum == arena->sum))
 		return 0;
 	bench_error("%s, cache %u: of %u objects %u came back%s; no more figures of this pool",
-		pool->ops, pool->cache, arena->objects, found.objects,
+		pool->driver->name, pool->cache, arena->objects, found.objects,
 		found.objects == arena->objects ? ", some of them twice or changed" : "");
 	rte_strscpy(pool->why, bench_last_error(), sizeof(pool->why));
 	return -1;

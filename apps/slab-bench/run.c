@@ -42,13 +42,22 @@ report_counts(struct bench_state *state, const struct bench_case *c)
 	const struct bench_counts *counts = &c->counts;
 
 	/* Behind array is no driver that a call could reach. */
-	if (!bench_driver_is_array(c->ops))
+	if (!bench_driver_is_array(c->driver))
 		bench_state_counter(state, "left_cache", counts->left_cache);
 	bench_state_counter(state, "distinct", counts->distinct);
 	if (counts->has_visits) {
 		bench_state_counter(state, "depot_per_1000", counts->depot);
 		bench_state_counter(state, "slab_per_1000", counts->slab);
 	}
+}
+
+static void
+report_calls(struct bench_state *state, const struct bench_result *r)
+{
+	bench_state_counter(state, "p50", r->p50);
+	bench_state_counter(state, "p99", r->p99);
+	bench_state_counter(state, "p9999", r->p9999);
+	bench_state_counter(state, "max", r->max);
 }
 
 static void
@@ -65,12 +74,25 @@ report(struct bench_state *state, const struct bench_case *c, const struct bench
 		bench_state_counter(state, "worst_lcore", r->worst);
 	if (lcores != BENCH_ONE)
 		bench_state_counter(state, "Mobjs_per_s", r->rate / 1e6);
+	if (lcores == BENCH_OVER)
+		report_calls(state, r);
+	if (c->pattern->threads) {
+		bench_state_counter(state, "get_cycles", r->get);
+		bench_state_counter(state, "put_cycles", r->put);
+	}
 	report_counts(state, c);
 }
 
-void
-bench_run(struct bench_state *state, struct bench_case *c)
+struct job {
+	struct bench_state *state;
+	struct bench_case *c;
+};
+
+static void
+run(void *arg)
 {
+	struct bench_state *state = ((struct job *)arg)->state;
+	struct bench_case *c = ((struct job *)arg)->c;
 	uint64_t batch = batch_size(c, state);
 	struct bench_result result;
 	int ret = 0;
@@ -85,4 +107,14 @@ bench_run(struct bench_state *state, struct bench_case *c)
 		bench_run_fail(state);
 	else
 		report(state, c, &result);
+}
+
+/* The lcore that Google Benchmark calls must not be at work beside a thread on its CPU. */
+void
+bench_run(struct bench_state *state, struct bench_case *c)
+{
+	struct job job = { state, c };
+
+	if (bench_crew_call(bench_case_has_threads(c), run, &job) < 0)
+		bench_run_fail(state);
 }

@@ -22,7 +22,7 @@ static const struct {
 	{ 32, 16 }, { 34, 18 }, { 48, 17 }, { 64, 17 }, { 128, 19 }, { 158, 18 }, { 250, 20 },
 };
 
-static const struct bench_pattern *const how[] = { &bench_patterns[1], &bench_patterns[0] };
+static const char *const how[] = { "fallback", "reuse" };
 static double cycles[RTE_DIM(rows)][RTE_DIM(how)][ROUNDS];
 
 static int
@@ -30,24 +30,29 @@ measure(unsigned int row, unsigned int single_or_bulk, unsigned int round)
 {
 	struct bench_result result;
 	struct bench_case c = {
-		.pattern = how[single_or_bulk], .ops = "slab", .n = rows[row].n,
-		.objects = BENCH_OBJECTS, .size = SIZE,
+		.pattern = bench_pattern_find(how[single_or_bulk]),
+		.driver = bench_driver_find("slab"),
+		.n = rows[row].n, .objects = BENCH_OBJECTS, .size = SIZE,
 	};
-	int ret;
 
-	if (bench_measure_begin(&c) < 0)
-		return -1;
-	ret = bench_measure_run(&c, ROUND_OBJECTS);
-	if (bench_measure_end(&c, &result) < 0 || ret < 0)
+	if (bench_measure(&c, ROUND_OBJECTS, &result) < 0)
 		return -1;
 	cycles[row][single_or_bulk][round] = result.cycles;
 	return 0;
 }
 
-static double
-saved(double single, double bulk)
+double
+bench_table_saved(double before, double after)
 {
-	return 100 * (1 - bulk / single);
+	return 100 * (1 - after / before);
+}
+
+int
+bench_table_check(void)
+{
+	return bench_driver_missing(bench_driver_find("slab")) == NULL ? 0 :
+		bench_error("--table is about slab, which is not loaded: "
+			"-d librte_mempool_slab.so");
 }
 
 static void
@@ -58,7 +63,8 @@ print_row(unsigned int row)
 	double kernel = rows[row].kernel;
 
 	printf("%4u   %10.2f %10.2f %10.1f%%   %10d %10.0f %10.1f%%\n", rows[row].n, single, bulk,
-		saved(single, bulk), KERNEL_SINGLE, kernel, saved(KERNEL_SINGLE, kernel));
+		bench_table_saved(single, bulk), KERNEL_SINGLE, kernel,
+		bench_table_saved(KERNEL_SINGLE, kernel));
 }
 
 static void
@@ -78,11 +84,10 @@ print(void)
 }
 
 int
-bench_table(void)
+bench_table_bulk(void)
 {
-	if (!bench_pool_has_driver("slab"))
-		return bench_error("--table is about slab, which is not loaded: "
-			"-d librte_mempool_slab.so");
+	if (bench_table_check() < 0)
+		return -1;
 	for (unsigned int round = 0; round < ROUNDS; round++)
 		for (unsigned int row = 0; row < RTE_DIM(rows); row++)
 			for (unsigned int i = 0; i < RTE_DIM(how); i++)

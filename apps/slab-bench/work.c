@@ -8,11 +8,12 @@
 
 #include "bench.h"
 
-/* Cycles of a turn that is long enough, and objects of the longest. */
+/* Cycles of a turn that is long enough, and of one that is too long; objects of the longest. */
 #define SHORT_TURN 100000
+#define LONG_TURN 10000000
 #define MAX_TICKET 32768
 /* Where lcores take turns, a phase gets a second for so many objects, and then ends early. */
-#define MANY (1 << 20)
+#define MANY (1 << 22)
 /* Objects at once, when those to hold are got and put. */
 #define CHUNK 64
 
@@ -46,6 +47,7 @@ bench_work_give(struct bench_worker *w, unsigned int i, const struct bench_case 
 	w->lines = c->lines;
 	w->hold = w->loop == bench_loop_getter ? 0 : c->hold;
 	w->fifo = p->fifo;
+	w->row = 0;
 	w->ticket = w->n;
 	bench_work_rewind(w, i);
 }
@@ -62,9 +64,18 @@ take_ticket(uint64_t objects)
 }
 
 /*
- * Lcores that do alike take turns at one heap of work, so that none is alone at the end. Turns
- * get longer until taking them costs nothing to speak of.
+ * Turns get longer until taking them costs nothing to speak of. After one in which the lcore was
+ * preempted, or waited for one that was, they are short again: else the phase might not end in time.
  */
+static uint64_t
+next_ticket(const struct bench_worker *w, uint64_t cycles)
+{
+	if (cycles > LONG_TURN)
+		return w->n;
+	return cycles < SHORT_TURN ? RTE_MIN(2 * w->ticket, (uint64_t)MAX_TICKET) : w->ticket;
+}
+
+/* Lcores that do alike take turns at one heap of work, so that none is alone at the end. */
 static void
 work_by_tickets(struct bench_worker *w)
 {
@@ -73,8 +84,7 @@ work_by_tickets(struct bench_worker *w)
 	while ((ticket = take_ticket(w->ticket)) != 0) {
 		start = rte_rdtsc();
 		w->objects += w->loop(w, phase.how, ticket);
-		if (rte_rdtsc() - start < SHORT_TURN)
-			w->ticket = RTE_MIN(2 * w->ticket, (uint64_t)MAX_TICKET);
+		w->ticket = next_ticket(w, rte_rdtsc() - start);
 	}
 }
 

@@ -17,23 +17,30 @@ from pathlib import Path
 import dpdkrun
 
 DRIVERS = 'slab ring_mp_mc ring_sp_sc ring_mt_rts ring_mt_hts stack lf_stack bucket array'.split()
+WAYS = 'slab-lcore slab-rseq slab-lock slab-depot'.split()
 ONE_LCORE = ['reuse', 'fallback', 'scatter', 'keep', 'trace']
 PIPELINES = ['pipeline', 'pipeline_scatter']
-PATTERNS = [*ONE_LCORE, 'shared', *PIPELINES, 'oversubscribed']
+LCORES = [*ONE_LCORE, 'shared', *PIPELINES, 'oversubscribed']
+THREADS = ['thread', 'threads']
 HOLDS = {'keep': ['/keep:1024'], **{p: ['', '/hold:4000'] for p in PIPELINES}}
 BURSTS = '1 2 3 4 8 16 30 32 34 48 64 128 158 250 256 512 768 1024'.split()
 # Linux' bulk calls: cycles by object for each burst. One by one, all took 95.
 KERNEL = {1: 42, 2: 27, 3: 22, 4: 21, 8: 18, 16: 17, 30: 16, 32: 16, 34: 18, 48: 17, 64: 17,
           128: 19, 158: 18, 250: 20}
+# Linux' path without locks: by size, cycles before and percent saved, of get, put and both.
+KERNEL_THREADS = {8: '79 30.4 92 2.2 124 34.7', 64: '124 19.4 132 -6.8 124 34.7',
+                  16384: '646 2.5 471 -15.9 539 0.6'}
 
 NAME = re.compile(
-    rf'({"|".join(PATTERNS)})/({"|".join(DRIVERS)})/cache:(0|256|512)/n:(\d+)(/touch:2)?'
-    r'(/hold:4000|/keep:(1024|8192))?(/size:256)?(/objects:(1024|262144|1048576))?'
+    rf'({"|".join(LCORES)})/({"|".join(DRIVERS)})/cache:(0|256|512)/n:(\d+)(/touch:2)?'
+    r'(/hold:4000|/keep:(1024|8192))?(/size:256)?(/objects:(1024|262144|1048576))?(/lcores:[24])?'
+    rf'|({"|".join(THREADS)})/({"|".join(WAYS + DRIVERS)})/cache:0/n:(\d+)/size:(8|64|16384)'
     rf'|create/({"|".join(DRIVERS[:-1])})/size:256/objects:262144')
 # What the documentation says is left out.
 LEFT_OUT = re.compile(
     r'(shared|pipeline|pipeline_scatter|oversubscribed)/(ring_sp_sc|array)/'
     r'|(scatter|shared|oversubscribed)/bucket/|\w+/bucket/.*/hold:'
+    r'|threads?/(slab|bucket|ring_sp_sc|array)/'
     r'|pipeline(_scatter)?/bucket/cache:[^0]|\w+/array/cache:[^0]')
 
 # Google Benchmark's own columns; the rest of its JSON are counters.
@@ -41,8 +48,12 @@ COLUMNS = set('name family_index per_family_instance_index run_name run_type rep
               'repetition_index threads iterations real_time cpu_time time_unit'.split())
 COUNTERS = {'cycles_per_obj', 'ns_per_obj', 'loop_cycles', 'distinct'}
 VISITS = {'depot_per_1000', 'slab_per_1000'}
-DRIVER_COUNTERS = {'slab': {'left_cache', *VISITS}, 'array': set()}
-MORE_COUNTERS = {'shared': {'worst_lcore', 'Mobjs_per_s'}, 'oversubscribed': {'Mobjs_per_s'},
+ROWS = {'get_cycles', 'put_cycles'}
+CALLS = ['p50', 'p99', 'p9999', 'max']
+DRIVER_COUNTERS = {'array': set(), **{d: {'left_cache', *VISITS} for d in ['slab', *WAYS]}}
+MORE_COUNTERS = {'shared': {'worst_lcore', 'Mobjs_per_s'}, 'thread': ROWS,
+                 'threads': {'worst_lcore', 'Mobjs_per_s', *ROWS},
+                 'oversubscribed': {'Mobjs_per_s', *CALLS},
                  **{p: {'pool_cycles', 'Mobjs_per_s'} for p in PIPELINES}}
 
 # How many objects a pattern must touch: those held and one burst, where objects lie in a row, and
@@ -50,6 +61,8 @@ MORE_COUNTERS = {'shared': {'worst_lcore', 'Mobjs_per_s'}, 'oversubscribed': {'M
 DISTINCT = {'reuse/slab/cache:0/n:32': 32, 'reuse/slab/cache:256/n:32': 32,
             'reuse/ring_mp_mc/cache:0/n:32': 16384, 'reuse/ring_mp_mc/cache:256/n:32': 32,
             'reuse/array/cache:0/n:32': 32, 'fallback/array/cache:0/n:32': 32,
+            'thread/slab-lcore/cache:0/n:32/size:64': 32,
+            'thread/ring_mp_mc/cache:0/n:32/size:64': 16384,
             'scatter/array/cache:0/n:32': 4032, 'keep/array/cache:0/n:32/keep:1024': 1056}
 
 
@@ -94,7 +107,7 @@ def judge_cycles(name, c, mhz):
     """The loop's cost is taken off but in pipelines, and may be more than a noisy measurement:
     only both together must be above nothing."""
     loop = 0 if name.startswith('pipeline') else c['loop_cycles']
-    for key in {'cycles_per_obj', 'worst_lcore'} & c.keys():
+    for key in {'cycles_per_obj', 'worst_lcore', *ROWS} & c.keys():
         check(name, c[key] + loop > 0, f'{key} is {c[key]}, loop_cycles {c["loop_cycles"]}')
     for key in {'pool_cycles', 'Mobjs_per_s', 'loop_cycles'} & c.keys():
         check(name, c[key] > 0, f'{key} is {c[key]}')
@@ -114,6 +127,19 @@ def judge_counts(name, c):
         check(name, 0 <= c[key] <= 2000, f'{key} is {c[key]}')
 
 
+def judge_way(name, c):
+    """A burst of 32 is got and put: all of them at the depot where there is no cache."""
+    if name.startswith('thread/slab-'):
+        visits, due = c['depot_per_1000'], '/slab-depot/' in name
+        check(name, (visits > 60) == due, f'depot_per_1000 is {visits}')
+
+
+def judge_calls(name, c):
+    """Of the shorter no more than of the longer."""
+    calls = [c[key] for key in CALLS if key in c]
+    check(name, calls == sorted(calls) and min(calls, default=0) >= 0, f'{CALLS} are {calls}')
+
+
 def judge(b, mhz):
     """All counters that are documented, and no others; numbers; and as they must be."""
     name, c = b['name'], {key: b[key] for key in b.keys() - COLUMNS}
@@ -126,6 +152,8 @@ def judge(b, mhz):
         check(name, b['iterations'] >= 65536, f'only {b["iterations"]} objects')
         judge_cycles(name, c, mhz)
         judge_counts(name, c)
+        judge_way(name, c)
+        judge_calls(name, c)
 
 
 def measure(regex, names, *args, **expected):
@@ -139,7 +167,7 @@ def measure(regex, names, *args, **expected):
         report = json.loads(path.read_text(encoding='utf-8'))
     found = sorted(b['name'] for b in report['benchmarks'])
     check(regex, found == sorted(names), f'{found} were run, not {sorted(names)}', output)
-    check(regex, dpdkrun.slab_pools(output) or '/slab/' not in str(names), 'not on slab', output)
+    check(regex, dpdkrun.slab_pools(output) or '/slab' not in str(names), 'not on slab', output)
     for b in report['benchmarks']:
         if not b.get('error_occurred'):
             judge(b, float(report['context']['tsc_mhz']))
@@ -159,6 +187,26 @@ def run_patterns(patterns, lcores, *args):
         f'({"|".join(patterns)})/(slab|ring_mp_mc|array)/cache:(0|256)/n:32'
         '(/keep:1024|/hold:4000)?', sum(map(names_of, patterns), []), *args, lcores=lcores,
         lines=[] if lcores == 1 else [r'left out \d of array: made for one lcore at a time$'])
+
+
+def run_oversubscribed():
+    """On two CPUs: two lcores on each, and four, of which the first may work alone."""
+    run_patterns(['oversubscribed'], 4)
+    names = [f'oversubscribed/{driver}/cache:0/n:32{lcores}' for driver, lcores in
+             itertools.product(('slab', 'ring_mt_hts'), ('', '/lcores:2', '/lcores:4'))]
+    measure('oversubscribed/(slab|ring_mt_hts)/cache:0/n:32(/lcores:.*)?', names, lcores=8,
+            lines=[])
+
+
+def run_threads():
+    """Threads that are no lcores, one and two, with all drivers that can."""
+    drivers = [*WAYS, *(d for d in DRIVERS if d not in ('slab', 'bucket', 'ring_sp_sc', 'array'))]
+    names = [f'{pattern}/{driver}/cache:0/n:32/size:{size}' for pattern, driver, size in
+             itertools.product(THREADS, drivers, (8, 64, 16384))]
+    measure('threads?/.*/n:32/.*', names, lcores=2, need=512, lines=[
+        r'left out 6 of ring_sp_sc: made for one lcore at a time$',
+        r'left out 6 of bucket: crashes in threads that are no lcores$',
+        r'left out 6 of array: made for one lcore at a time$'])
 
 
 def run_trace():
@@ -192,6 +240,20 @@ def run_table():
                   f'from {a} to {b} is no {percent} %')
 
 
+def run_table_threads():
+    output = start(['--table=threads'], need=512)
+    cycles = re.findall(r'^ *(\d+) +(\d+)((?: +-?[\d.]+){12})$', output, re.M)
+    check('--table=threads', [row[:2] for row in cycles] ==
+          list(itertools.product(map(str, KERNEL_THREADS), ('1', '8', '32'))),
+          'these are not the sizes and bursts that are documented', output)
+    saved = re.findall(r'^ *(\d+)((?: +-?[\d.]+%){6})((?: +\d+ +-?[\d.]+%){3})$', output, re.M)
+    check('--table=threads', {int(row[0]): ' '.join(row[2].replace('%', '').split())
+                              for row in saved} == KERNEL_THREADS,
+          "these are not the kernel's figures", output)
+    start(['--table=nosuch'], status=1,
+          lines=['^slab-bench: --table=nosuch: there is --table, and --table=threads$'])
+
+
 def list_names(lcores, *args):
     output = start(['--benchmark_list_tests=true', *args], lcores=lcores)
     names = [line for line in said(output) if not line.startswith('slab-bench: ')]
@@ -203,11 +265,12 @@ def run_names():
     """The names of all patterns, which no set of lcores can run together."""
     with dpdkrun.scratch() as directory:
         capture = dpdkrun.make_capture(f'{directory}/a.pcap')
-        names = list_names(2, '--trace', capture) | list_names(4)
+        names = list_names(2, '--trace', capture) | list_names(8)
     for name in names:
         check(name, NAME.fullmatch(name), 'is no name as documented')
         check(name, LEFT_OUT.match(name) is None, 'is to be left out')
-    every = ('^([^/]+)', [*PATTERNS, 'create']), ('^[^/]+/([^/]+)', DRIVERS), (r'/n:(\d+)', BURSTS)
+    every = (('^([^/]+)', [*LCORES, *THREADS, 'create']), ('^[^/]+/([^/]+)', [*WAYS, *DRIVERS]),
+             (r'/n:(\d+)', BURSTS), (r'/lcores:(\d+)', ['2', '4']))
     for regex, due in every:
         seen = set(re.findall(regex, '\n'.join(names), re.M))
         check('list', seen == set(due), f'{seen} where {due} was due')
@@ -256,6 +319,11 @@ LEFT_OUT_CASES = [
     ('slab', 'pipeline/slab/cache:0/n:32', [],
      ['left out 1 of pipeline: needs two lcores on different CPUs.* as -l 0,1$',
       '^Failed to match any']),
+    ('slab', 'oversubscribed/slab/cache:0/n:32/lcores:1', [],
+     ['left out 1 of oversubscribed: needs two lcores on each CPU', '^Failed to match any']),
+    ('slab', 'thread/(slab|slab-rseq|bucket)/cache:0/n:32/size:64',
+     ['thread/slab-rseq/cache:0/n:32/size:64'],
+     ['left out 1 of bucket: crashes in threads that are no lcores$']),
     ('slab', '(reuse|scatter)/bucket/cache:0/n:32', ['reuse/bucket/cache:0/n:32'],
      ['left out 1 of bucket: runs dry when objects that lie side by side are not freed together']),
     ('slab', 'trace/slab/cache:0/n:32', [],
@@ -266,15 +334,26 @@ LEFT_OUT_CASES = [
 ]
 
 
+def run_no_sequences():
+    """The C library is told to leave them alone."""
+    os.environ['GLIBC_TUNABLES'] = 'glibc.pthread.rseq=0'
+    measure('thread/slab-(rseq|lock)/cache:0/n:32/size:64',
+            ['thread/slab-lock/cache:0/n:32/size:64'],
+            lines=['left out 1 of slab-rseq: the C library or the kernel has no restartable '])
+    del os.environ['GLIBC_TUNABLES']
+
+
 def run_left_out():
     """Without -d, slab is there all the same where it is installed."""
+    run_no_sequences()
     installed = os.path.exists(f'{os.environ["SLAB_PMD_DIR"]}/librte_mempool_slab.so')
     for ops, regex, names, lines in LEFT_OUT_CASES:
         if ops == 'slab' or not installed:
             measure(regex, names, ops=ops, lines=lines, status=0 if names else 1)
     if not installed:
-        start(['--table'], ops='ring_mp_mc', status=1,
-              lines=['--table is about slab, which is not loaded: -d'])
+        for table in '--table', '--table=threads':
+            start([table], ops='ring_mp_mc', status=1,
+                  lines=['--table is about slab, which is not loaded: -d'])
 
 
 def run_no_memory():
@@ -312,17 +391,21 @@ def run_nodes():
 PARTS = {
     'one-lcore': lambda: run_patterns(['reuse', 'fallback', 'scatter', 'keep'], 1),
     'two-lcores': lambda: run_patterns(['shared', *PIPELINES], 2),
-    'oversubscribed': lambda: run_patterns(['oversubscribed'], 4),
-    'trace': run_trace, 'create': run_create, 'table': run_table, 'names': run_names,
+    'oversubscribed': run_oversubscribed, 'threads': run_threads, 'trace': run_trace,
+    'create': run_create, 'table': run_table, 'table-threads': run_table_threads,
+    'names': run_names,
     'mistakes': run_mistakes, 'left-out': run_left_out, 'no-memory': run_no_memory,
     'nodes': run_nodes,
 }
 
 
+NEED_TWO_CPUS = 'two-lcores', 'oversubscribed', 'threads', 'names', 'nodes'
+
+
 def main():
     """On two CPUs at most, so that four lcores are two on each."""
     cpus = sorted(os.sched_getaffinity(0))[:2]
-    if len(cpus) < 2 and sys.argv[1] in ('two-lcores', 'oversubscribed', 'names', 'nodes'):
+    if len(cpus) < 2 and sys.argv[1] in NEED_TWO_CPUS:
         dpdkrun.skip('two CPUs are needed, here is one')
     os.sched_setaffinity(0, cpus)
     PARTS[sys.argv[1]]()
