@@ -48,7 +48,7 @@ record_range(struct slab_pool *pool, const struct slab_range *range, uint32_t *n
 	}
 	chunk = slab_chunk_at(pool, nr);
 	*chunk = wanted;
-	slab_store_relaxed(&pool->nr_chunks, nr + 1);
+	slab_store_release(&pool->nr_chunks, nr + 1);
 	slab_chunk_insert(pool, nr);
 	slab_node_cover(pool, chunk);
 	return nr;
@@ -61,8 +61,18 @@ set_base(struct slab_pool *pool, const struct slab_range *range)
 	pool->base = slab_distance(pool, range->base) - (UINT64_C(1) << (31 + pool->shift));
 }
 
+/* The record of each slab that begins here, before anybody hears of it. */
 static void
-free_numbers(struct slab_pool *pool, uint32_t record, uint32_t first, uint32_t count)
+record_slabs(struct slab_pool *pool, uint32_t record, uint32_t first, uint32_t end)
+{
+	uint32_t slab;
+
+	for (slab = (first + SLAB_OBJECTS - 1) / SLAB_OBJECTS; slab * SLAB_OBJECTS < end; slab++)
+		slab_slab_at(pool, slab)->chunk = record;
+}
+
+static void
+free_numbers(struct slab_pool *pool, uint32_t first, uint32_t count)
 {
 	uint32_t end = first + count, low, high, slab;
 
@@ -70,8 +80,6 @@ free_numbers(struct slab_pool *pool, uint32_t record, uint32_t first, uint32_t c
 	for (high = end; high > first; high = low) {
 		slab = (high - 1) / SLAB_OBJECTS;
 		low = slab * SLAB_OBJECTS > first ? slab * SLAB_OBJECTS : first;
-		if (low % SLAB_OBJECTS == 0)
-			slab_slab_at(pool, slab)->chunk = record;
 		slab_slab_put(pool, slab, slab_bits(low % SLAB_OBJECTS, high - low));
 	}
 }
@@ -88,9 +96,10 @@ slab_pool_add(struct slab_pool *pool, const struct slab_range *range)
 	if (slab_load_relaxed(&pool->nr_chunks) == 0)
 		set_base(pool, &taken);
 	record = record_range(pool, &taken, &first);
-	slab_store_relaxed(&pool->numbers, first + taken.count);
+	record_slabs(pool, record, first, first + taken.count);
+	slab_store_release(&pool->numbers, first + taken.count);
 	slab_add_relaxed(&pool->added, taken.count);
-	free_numbers(pool, record, first, taken.count);
+	free_numbers(pool, first, taken.count);
 	return taken.count;
 }
 

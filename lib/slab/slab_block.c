@@ -97,7 +97,7 @@ slab_get_blocks(struct slab_pool *pool, uint32_t lcore, void **first, unsigned i
 bool
 slab_pool_has_blocks(const struct slab_pool *pool)
 {
-	uint32_t slabs = slab_load_relaxed(&pool->numbers) / SLAB_OBJECTS, i;
+	uint32_t slabs = slab_load_acquire(&pool->numbers) / SLAB_OBJECTS, i;
 
 	for (i = 0; i < slabs; i++)
 		if (slab_chunk_row(pool, i) >= SLAB_OBJECTS)

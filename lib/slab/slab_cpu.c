@@ -62,7 +62,9 @@ open(struct slab_pool *pool, struct slab_lcore *lc)
 	uint64_t new = SLAB_SHUT_NEW;
 	uint32_t cpu, number;
 
-	if (!slab_claim_acquire(&lc->shut, &new, SLAB_SHUT_TAKEN))
+	/* Sequences begin with the base at hand, which the first chunk brings. */
+	if (slab_load_acquire(&pool->nr_chunks) == 0 ||
+			!slab_claim_acquire(&lc->shut, &new, SLAB_SHUT_TAKEN))
 		return false;
 	if (!slab_process_where(&cpu, &number) || lc != slab_cpu_at(pool, cpu)) {
 		slab_store_release(&lc->shut, SLAB_SHUT_NEW);
@@ -112,7 +114,7 @@ open_here(const struct slab_pool *pool, uint32_t *cpu)
 
 	*cpu = slab_rseq_cpu();
 	lc = slab_cpu_at(pool, *cpu);
-	return *cpu < pool->cpus && slab_load_relaxed(&lc->shut) == slab_process.key ? lc : NULL;
+	return *cpu < pool->cpus && slab_load_acquire(&lc->shut) == slab_process.key ? lc : NULL;
 }
 
 static bool

@@ -364,21 +364,40 @@ get_from_others(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsi
 }
 
 /*
- * One take moves a slab's worth at most, so that lcores that starve do not rob each other. The cache
- * that a thread had a moment ago is one among the others now: it may be on another CPU.
+ * The cache with the most in it, by a glance. Those who starve have little, so that they go to one that
+ * rests rather than rob each other.
+ */
+static uint32_t
+fullest(const struct slab_pool *pool, uint32_t open)
+{
+	uint32_t i, len, most = 0, found = 0;
+
+	for (i = 0; i < open; i++) {
+		len = slab_load_relaxed(&slab_lcore_open_at(pool, i)->len);
+		if (len > most) {
+			most = len;
+			found = i;
+		}
+	}
+	return found;
+}
+
+/*
+ * One take moves a slab's worth at most. The cache that a thread had a moment ago is one among the
+ * others now: it may be on another CPU.
  */
 static unsigned int
 get_from_lcores(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
 {
-	uint32_t open = slab_lcores_open(pool), i;
+	uint32_t open = slab_lcores_open(pool), first = fullest(pool, open), i;
 	void *taken[SLAB_OBJECTS];
 	struct slab_lcore *other;
 	unsigned int k = 0;
 
 	for (i = 0; k == 0 && i < open; i++) {
-		other = slab_lcore_open_at(pool, i);
+		other = slab_lcore_open_at(pool, (first + i) % open);
 		if (other != lc || slab_lcore_is_none(pool, lc))
-			k = slab_lcore_take(pool, other, taken, SLAB_OBJECTS);
+			k = slab_lcore_take(pool, other, taken, max);
 	}
 	slab_count_owner(pool, &lc->counters.takes, k != 0);
 	return share_out(pool, lc, taken, k, objs, max);
@@ -418,7 +437,10 @@ get_some(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned in
 	return n;
 }
 
-/* All n objects, of which the first are there already, or none. */
+/*
+ * All n objects, of which the first are there already, or none: then those that were found go to their
+ * slabs, where others that starve find them without a take.
+ */
 static __attribute__((noinline)) bool
 get_slow(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int have,
 	unsigned int n)
@@ -428,7 +450,7 @@ get_slow(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned in
 	for (; have < n; have += k) {
 		k = get_some(pool, lc, objs + have, n - have);
 		if (k == 0) {
-			put_slow(pool, lc, objs, have);
+			slab_slabs_put(pool, objs, have);
 			return false;
 		}
 	}

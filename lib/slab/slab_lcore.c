@@ -102,14 +102,19 @@ slab_lcore_pop_aliens_owner(const struct slab_pool *pool, struct slab_lcore *lc,
 	return n;
 }
 
-/* The holder only (I2). */
+/*
+ * What is wanted, or half of what there is if that is more: so others that starve leave each other
+ * something. The holder only (I2).
+ */
 static unsigned int
-take_some(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
+take_some(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int wanted)
 {
-	unsigned int n = slab_lcore_pop_some_owner(pool, lc, objs, max);
+	unsigned int half = (slab_load_relaxed(&lc->len) + 1) / 2, max = half > wanted ? half : wanted, n;
 
+	max = max < SLAB_OBJECTS ? max : SLAB_OBJECTS;
+	n = slab_lcore_pop_some_owner(pool, lc, objs, max);
 	if (n == 0)
-		n = slab_lcore_pop_aliens_owner(pool, lc, objs, max);
+		n = slab_lcore_pop_aliens_owner(pool, lc, objs, SLAB_OBJECTS);
 	return n != 0 ? n : slab_slabs_get_own(pool, slab_lcore_cache(pool, lc), objs);
 }
 
@@ -123,14 +128,14 @@ seems_empty(const struct slab_pool *pool, const struct slab_lcore *lc)
 }
 
 unsigned int
-slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max)
+slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int wanted)
 {
 	unsigned int n;
 	uint64_t was;
 
 	if (seems_empty(pool, lc) || !slab_lcore_claim(pool, lc, &was))
 		return 0;
-	n = take_some(pool, lc, objs, max);
+	n = take_some(pool, lc, objs, wanted);
 	slab_store_release(&lc->shut, was);
 	return n;
 }

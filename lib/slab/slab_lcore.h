@@ -160,11 +160,12 @@ slab_lcore_push_owner(const struct slab_pool *pool, struct slab_lcore *lc, void 
 }
 
 /*
- * Take up to max objects, at least SLAB_OBJECTS, from another lcore's cache; 0 if none could be had.
- * Never waits. Thread-safe.
+ * Take objects from another lcore's cache: as many as are wanted, or half of them if that is more, but
+ * at most SLAB_OBJECTS, for which there has to be room; 0 if none could be had. Never waits.
+ * Thread-safe.
  */
 unsigned int
-slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int max);
+slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int wanted);
 
 /* Take up to max of what the cache has, or of the lcore's own aliens. The holder only (I2). */
 unsigned int

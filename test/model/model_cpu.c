@@ -107,7 +107,7 @@ get_and_put(unsigned int n)
 static void
 take_and_put(void)
 {
-	void *objs[1];
+	void *objs[SLAB_OBJECTS];
 	unsigned int n = slab_lcore_take(pool, slab_cpu_at(pool, 0), objs, 1);
 
 	hold(objs, n);

@@ -105,7 +105,7 @@ get_and_put(uint32_t lcore, unsigned int n)
 static void
 take_and_put(void)
 {
-	void *objs[1];
+	void *objs[SLAB_OBJECTS];
 	unsigned int n = slab_lcore_take(pool, slab_lcore_at(pool, 0), objs, 1);
 
 	hold_all(objs, n);
