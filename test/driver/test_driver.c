@@ -6,7 +6,6 @@
  */
 
 #include <dlfcn.h>
-#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -292,53 +291,6 @@ contiguous_blocks(void **state)
 		rte_mempool_put(mp, obj);
 	}
 	check_obtainable(mp, 64 * 100);
-	rte_mempool_free(mp);
-}
-
-struct stranger {
-	struct rte_mempool *mp;
-	unsigned int bursts;
-};
-
-static void *
-work_as_no_lcore(void *arg)
-{
-	struct stranger *s = arg;
-	void *objs[100];
-	unsigned int i;
-
-	assert(rte_lcore_id() == LCORE_ID_ANY);
-	for (i = 0; i < 10000; i++)
-		if (rte_mempool_get_bulk(s->mp, objs, 1 + i % 100) == 0) {
-			rte_mempool_put_bulk(s->mp, objs, 1 + i % 100);
-			s->bursts++;
-		}
-	return NULL;
-}
-
-static void
-threads_that_are_no_lcores(void **state)
-{
-	struct rte_mempool *mp = empty_pool(1000, 64, 0, 0, NULL);
-	struct stranger strangers[3];
-	pthread_t threads[3];
-	void *objs[50];
-	unsigned int i;
-
-	(void)state;
-	assert_int_equal(rte_mempool_populate_default(mp), 1000);
-	for (i = 0; i < 3; i++) {
-		strangers[i] = (struct stranger){ .mp = mp };
-		pthread_create(&threads[i], NULL, work_as_no_lcore, &strangers[i]);
-	}
-	for (i = 0; i < 10000; i++)
-		if (rte_mempool_get_bulk(mp, objs, 50) == 0)
-			rte_mempool_put_bulk(mp, objs, 50);
-	for (i = 0; i < 3; i++) {
-		pthread_join(threads[i], NULL);
-		assert_int_equal(strangers[i].bursts, 10000);
-	}
-	check_obtainable(mp, 1000);
 	rte_mempool_free(mp);
 }
 
@@ -665,7 +617,6 @@ main(int argc, char **argv)
 		cmocka_unit_test(populate_with_crumbs),
 		cmocka_unit_test(iova_of_each_object),
 		cmocka_unit_test(contiguous_blocks),
-		cmocka_unit_test(threads_that_are_no_lcores),
 		cmocka_unit_test(options_refused),
 		cmocka_unit_test(options_accepted),
 		cmocka_unit_test(freed_with_objects_out),
