@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * Processes that are stopped by SIGSTOP at random moments, while others go on with the same pool:
+ * lcores and threads that are none. While one stands still, the others do STOP_OPS gets and puts; then
+ * they rest, and what they cannot have is counted. At the end all objects are there. STOP_TIMES is how
+ * often somebody is stopped.
+ */
+
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "crew.h"
+
+#define OBJECTS 1024
+#define MAGAZINE 64
+#define LARGEST 80
+#define MOST_HELD (2 * LARGEST)
+#define SECONDS 60 /* that one stop may take */
+#define LOOKER 3   /* the lcore of this process */
+
+/*
+ * Out of reach besides what a process has got: what is in one cache, its own or one that it has
+ * claimed; a magazine and a burst in its hands; the rest of a slab between two of its steps.
+ */
+#define BOUND (2 * MAGAZINE + MAGAZINE + LARGEST + SLAB_OBJECTS - 1)
+
+struct shape {
+	const char *name;
+	uint32_t depot;
+	enum slab_thread_cache thread_cache;
+};
+
+struct member {
+	pid_t pid;
+	uint32_t number, lcore, held;
+	_Atomic(uint32_t) done, rested;
+	uint64_t seed;
+	void *objs[MOST_HELD];
+};
+
+struct shared {
+	struct slab_pool *pool;
+	_Atomic(uint32_t) turn; /* all rest where it is odd */
+	_Atomic(bool) over;
+	_Atomic(uint8_t) holder[OBJECTS];
+	struct member members[CREW];
+};
+
+static struct shared *shared;
+
+static void *
+map(size_t size)
+{
+	void *mem = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	MUST(mem != MAP_FAILED);
+	return mem;
+}
+
+static void
+mark_as(void *const *objs, uint32_t n, uint8_t from, uint8_t to)
+{
+	uint32_t i;
+	size_t k;
+
+	for (i = 0; i < n; i++) {
+		k = (size_t)((char *)objs[i] - MADE_UP) / 64;
+		MUST(k < OBJECTS && (char *)objs[i] == MADE_UP + k * 64);
+		MUST(atomic_exchange(&shared->holder[k], to) == from);
+	}
+}
+
+static void
+get(struct member *m, uint32_t n)
+{
+	if (slab_get(shared->pool, m->lcore, m->objs + m->held, n) != 0)
+		return;
+	mark_as(m->objs + m->held, n, MARK_FREE, (uint8_t)(m->number + 1));
+	m->held += n;
+}
+
+static void
+put(struct member *m, uint32_t n)
+{
+	m->held -= n;
+	mark_as(m->objs + m->held, n, (uint8_t)(m->number + 1), MARK_FREE);
+	slab_put(shared->pool, m->lcore, m->objs + m->held, n);
+}
+
+static void
+get_or_put(struct member *m)
+{
+	uint32_t n = draw_size(&m->seed, LARGEST);
+
+	if (draw(&m->seed, 1000) == 0)
+		MUST(slab_pool_count(shared->pool) <= OBJECTS);
+	if (m->held < n || (m->held + n <= MOST_HELD && draw(&m->seed, 2) == 0))
+		get(m, n);
+	else
+		put(m, n);
+	m->done++;
+}
+
+static void
+rest(struct member *m)
+{
+	uint32_t turn = shared->turn;
+
+	put(m, m->held);
+	for (m->rested = turn; shared->turn == turn && !shared->over;)
+		usleep(50);
+}
+
+static _Noreturn void
+member(struct member *m)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (!shared->over) {
+		if (shared->turn % 2 != 0)
+			rest(m);
+		else
+			get_or_put(m);
+	}
+	put(m, m->held);
+	_exit(0);
+}
+
+/* Two lcores, and two threads that are none. */
+static void
+start(uint32_t i)
+{
+	struct member *m = &shared->members[i];
+	pid_t pid;
+
+	*m = (struct member){ .number = i, .lcore = i < 2 ? i : SLAB_NO_LCORE, .seed = i };
+	pid = fork();
+	MUST(pid >= 0);
+	if (pid == 0)
+		member(m);
+	m->pid = pid; /* the child sees it as well */
+}
+
+/* Nobody is to end before all is over. */
+static void
+wait_a_moment(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < CREW; i++)
+		MUST(waitpid(shared->members[i].pid, NULL, WNOHANG) == 0);
+	usleep(100);
+}
+
+/* All but the one who has been stopped do so many gets and puts. */
+static void
+let_them_work(const struct member *stopped, uint32_t ops)
+{
+	uint32_t before = 0, now = 0, its = stopped->done, i;
+
+	for (i = 0; i < CREW; i++)
+		before += shared->members[i].done;
+	for (; now - before < ops; wait_a_moment())
+		for (i = now = 0; i < CREW; i++)
+			now += shared->members[i].done;
+	MUST(stopped->done == its);
+}
+
+static void
+let_them_rest(const struct member *stopped)
+{
+	uint32_t turn = shared->turn + 1, i;
+
+	shared->turn = turn;
+	for (i = 0; i < CREW; i++)
+		while (&shared->members[i] != stopped && shared->members[i].rested != turn)
+			wait_a_moment();
+}
+
+static uint32_t
+get_all_and_put_back(uint32_t lcore)
+{
+	void *objs[OBJECTS + 1];
+	uint32_t n, left, k;
+
+	for (n = 0; slab_get(shared->pool, lcore, objs + n, 1) == 0;)
+		MUST(++n <= OBJECTS);
+	mark_as(objs, n, MARK_FREE, MARK_BOX);
+	mark_as(objs, n, MARK_BOX, MARK_FREE);
+	for (left = n; left != 0; left -= k) {
+		k = left < 32 ? left : 32;
+		slab_put(shared->pool, lcore, objs + left - k, k);
+	}
+	return n;
+}
+
+static uint32_t
+held_by(const struct member *m)
+{
+	uint32_t n = 0, i;
+
+	for (i = 0; i < OBJECTS; i++)
+		n += shared->holder[i] == m->number + 1;
+	return n;
+}
+
+/* Returns how many objects nobody could have, other than those that it has got. */
+static uint32_t
+stop(struct member *m, uint32_t ops, bool as_lcore)
+{
+	uint32_t missing;
+	int status;
+
+	alarm(SECONDS);
+	MUST(kill(m->pid, SIGSTOP) == 0 && waitpid(m->pid, &status, WUNTRACED) == m->pid);
+	MUST(WIFSTOPPED(status));
+	let_them_work(m, ops);
+	let_them_rest(m);
+	missing = OBJECTS - held_by(m) - get_all_and_put_back(as_lcore ? LOOKER : SLAB_NO_LCORE);
+	MUST(missing <= BOUND);
+	shared->turn++;
+	MUST(kill(m->pid, SIGCONT) == 0);
+	return missing;
+}
+
+static void
+make_pool(const struct shape *shape)
+{
+	struct slab_range all = { .base = MADE_UP, .count = OBJECTS };
+	struct slab_conf conf = plain_conf(OBJECTS);
+
+	conf.magazine = MAGAZINE;
+	conf.depot = shape->depot;
+	conf.thread_cache = shape->thread_cache;
+	conf.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
+	shared = map(sizeof(*shared));
+	shared->pool = slab_pool_init(map(slab_pool_size(&conf)), &conf);
+	MUST(shared->pool != NULL && slab_pool_add(shared->pool, &all) == OBJECTS);
+}
+
+static void
+end(void)
+{
+	int status;
+	uint32_t i;
+
+	shared->over = true;
+	for (i = 0; i < CREW; i++)
+		MUST(waitpid(shared->members[i].pid, &status, 0) > 0 && status == 0);
+	MUST(slab_pool_count(shared->pool) == OBJECTS);
+	MUST(get_all_and_put_back(LOOKER) == OBJECTS);
+	MUST(slab_pool_faults(shared->pool) == 0);
+}
+
+static void
+stop_often(const struct shape *shape, uint32_t times, uint32_t ops)
+{
+	uint32_t missing, most = 0, some = 0, i;
+	uint64_t seed = times;
+
+	make_pool(shape);
+	for (i = 0; i < CREW; i++)
+		start(i);
+	for (i = 0; i < times; i++) {
+		snprintf(crew_at, sizeof(crew_at), "%s, stop %u", shape->name, i);
+		usleep(draw(&seed, 500));
+		missing = stop(&shared->members[draw(&seed, CREW)], ops, i % 2);
+		most = missing > most ? missing : most;
+		some += missing != 0;
+	}
+	end();
+	printf("%-20s%4u stops, %3u with objects out of reach, %3u of them, at most %u\n",
+		shape->name, times, some, most, BOUND);
+	fflush(stdout);
+}
+
+static void
+hung(int sig)
+{
+	char text[300];
+	int n = snprintf(text, sizeof(text), "somebody waits: %s\n", crew_at);
+
+	(void)sig;
+	_exit(write(STDERR_FILENO, text, (size_t)n) == n ? 1 : 2);
+}
+
+int
+main(void)
+{
+	static const struct shape shapes[] = {
+		{ "sequences", SLAB_AUTO, SLAB_THREADS_RSEQ },
+		{ "sequences, no depot", 0, SLAB_THREADS_RSEQ },
+		{ "locks", 4, SLAB_THREADS_LOCK },
+		{ "no caches of CPUs", 4, SLAB_THREADS_OFF },
+	};
+	uint32_t times = crew_setting("STOP_TIMES", 200), ops = crew_setting("STOP_OPS", 100000), i;
+
+	if (!slab_lcore_cache_possible()) {
+		puts("skipped: this kernel lacks membarrier(2): lcores have no caches");
+		return 77;
+	}
+	signal(SIGALRM, hung);
+	for (i = 0; i < 4; i++)
+		stop_often(&shapes[i], times / 4, ops);
+	return 0;
+}
