@@ -2,10 +2,11 @@
 
 /*
  * The sequences of slab_rseq.h for x86-64. Stores are seen in their order, and loads are acquire, so
- * orderings need no more than the order of the instructions.
+ * orderings need no more than the order of the instructions. Vectors are as wide as slab_simd says; they
+ * are in xmm0 to xmm3, so that the compiler need not know of the wider ones.
  */
 
-#include <emmintrin.h>
+#include "slab_simd.h"
 
 /* The place to give up has to follow the C library's signature: an instruction that traps. */
 #define SLAB_RSEQ_BEGIN \
@@ -34,82 +35,148 @@
 	"5:\n\t" \
 	"movq $0, %c[at_sequence](%[area])\n\t"
 
-/* i is 0, and t has the words that go by four. */
-#define SLAB_RSEQ_BY_FOUR \
+/* i is 0, and t has the words that go by so many. */
+#define SLAB_RSEQ_EACH(step) \
+	"leaq (%[row],%q[len],8), %[row]\n\t" \
 	"xorl %k[i], %k[i]\n\t" \
 	"movl %k[n], %k[t]\n\t" \
-	"andl $-4, %k[t]\n\t" \
-	"jz 7f\n"
+	"andl $-" step ", %k[t]\n\t" \
+	"jz 7f\n" \
+	"6:\n\t"
 
-/* n objects that lie behind the first len of the row. */
-#define SLAB_RSEQ_LOAD \
-	"leaq (%[row],%q[len],8), %[row]\n\t" \
-	SLAB_RSEQ_BY_FOUR \
-	"6:\n\t" \
-	"movdqu (%[row],%[i],8), %[a]\n\t" \
-	"movdqu 16(%[row],%[i],8), %[b]\n\t" \
-	"paddq %[bases], %[a]\n\t" \
-	"paddq %[bases], %[b]\n\t" \
-	"movups %[a], (%[objs],%[i],8)\n\t" \
-	"movups %[b], 16(%[objs],%[i],8)\n\t" \
-	"addq $4, %[i]\n\t" \
+#define SLAB_RSEQ_NEXT(step) \
+	"addq $" step ", %[i]\n\t" \
 	"cmpq %[t], %[i]\n\t" \
-	"jb 6b\n" \
+	"jb 6b\n\t"
+
+/* The others, if any, each by this. */
+#define SLAB_RSEQ_ONE_BY_ONE(step) \
 	"7:\n\t" \
 	"cmpq %q[n], %[i]\n\t" \
 	"jae 9f\n" \
 	"8:\n\t" \
-	"movq (%[row],%[i],8), %[t]\n\t" \
-	"addq %[base], %[t]\n\t" \
-	"movq %[t], (%[objs],%[i],8)\n\t" \
+	step \
 	"incq %[i]\n\t" \
 	"cmpq %q[n], %[i]\n\t" \
 	"jb 8b\n" \
 	"9:\n\t"
 
-/* The same the other way; seen has all offsets, or-ed. */
-#define SLAB_RSEQ_STORE \
-	"leaq (%[row],%q[len],8), %[row]\n\t" \
-	"xorl %k[seen], %k[seen]\n\t" \
-	SLAB_RSEQ_BY_FOUR \
-	"pxor %[c], %[c]\n\t" \
-	"6:\n\t" \
-	"movdqu (%[objs],%[i],8), %[a]\n\t" \
-	"movdqu 16(%[objs],%[i],8), %[b]\n\t" \
-	"psubq %[bases], %[a]\n\t" \
-	"psubq %[bases], %[b]\n\t" \
-	"movups %[a], (%[row],%[i],8)\n\t" \
-	"movups %[b], 16(%[row],%[i],8)\n\t" \
-	"por %[a], %[c]\n\t" \
-	"por %[b], %[c]\n\t" \
-	"addq $4, %[i]\n\t" \
-	"cmpq %[t], %[i]\n\t" \
-	"jb 6b\n\t" \
-	"movq %[c], %[seen]\n\t" \
-	"punpckhqdq %[c], %[c]\n\t" \
-	"movq %[c], %[t]\n\t" \
-	"orq %[t], %[seen]\n" \
-	"7:\n\t" \
-	"cmpq %q[n], %[i]\n\t" \
-	"jae 9f\n" \
-	"8:\n\t" \
-	"movq (%[objs],%[i],8), %[t]\n\t" \
-	"subq %[base], %[t]\n\t" \
-	"movq %[t], (%[row],%[i],8)\n\t" \
-	"orq %[t], %[seen]\n\t" \
-	"incq %[i]\n\t" \
-	"cmpq %q[n], %[i]\n\t" \
-	"jb 8b\n" \
-	"9:\n\t" \
-	"testq %[beyond], %[seen]\n\t" \
-	"jnz 4b\n\t"
+/* Before the sequence: the base in all words of xmm0 or ymm0. After it: as the compiler wants it. */
+#define SLAB_RSEQ_BASES_128 \
+	"movq %[base], %%xmm0\n\t" \
+	"punpcklqdq %%xmm0, %%xmm0\n\t"
+#define SLAB_RSEQ_BASES_256 \
+	"vmovq %[base], %%xmm0\n\t" \
+	"vpbroadcastq %%xmm0, %%ymm0\n\t"
+#define SLAB_RSEQ_AFTER_128
+#define SLAB_RSEQ_AFTER_256 "vzeroupper\n\t"
+
+#define SLAB_RSEQ_STEP_128 "4"
+#define SLAB_RSEQ_STEP_256 "8"
+
+/* So many of the row to as many of objs. */
+#define SLAB_RSEQ_LOAD_128 \
+	"movdqu (%[row],%[i],8), %%xmm1\n\t" \
+	"movdqu 16(%[row],%[i],8), %%xmm2\n\t" \
+	"paddq %%xmm0, %%xmm1\n\t" \
+	"paddq %%xmm0, %%xmm2\n\t" \
+	"movups %%xmm1, (%[objs],%[i],8)\n\t" \
+	"movups %%xmm2, 16(%[objs],%[i],8)\n\t"
+#define SLAB_RSEQ_LOAD_256 \
+	"vpaddq (%[row],%[i],8), %%ymm0, %%ymm1\n\t" \
+	"vpaddq 32(%[row],%[i],8), %%ymm0, %%ymm2\n\t" \
+	"vmovdqu %%ymm1, (%[objs],%[i],8)\n\t" \
+	"vmovdqu %%ymm2, 32(%[objs],%[i],8)\n\t"
+
+/* And back; xmm3 has what was seen, or-ed, in the end in one word. */
+#define SLAB_RSEQ_STORE_128 \
+	"movdqu (%[objs],%[i],8), %%xmm1\n\t" \
+	"movdqu 16(%[objs],%[i],8), %%xmm2\n\t" \
+	"psubq %%xmm0, %%xmm1\n\t" \
+	"psubq %%xmm0, %%xmm2\n\t" \
+	"movups %%xmm1, (%[row],%[i],8)\n\t" \
+	"movups %%xmm2, 16(%[row],%[i],8)\n\t" \
+	"por %%xmm1, %%xmm3\n\t" \
+	"por %%xmm2, %%xmm3\n\t"
+#define SLAB_RSEQ_STORE_256 \
+	"vmovdqu (%[objs],%[i],8), %%ymm1\n\t" \
+	"vmovdqu 32(%[objs],%[i],8), %%ymm2\n\t" \
+	"vpsubq %%ymm0, %%ymm1, %%ymm1\n\t" \
+	"vpsubq %%ymm0, %%ymm2, %%ymm2\n\t" \
+	"vmovdqu %%ymm1, (%[row],%[i],8)\n\t" \
+	"vmovdqu %%ymm2, 32(%[row],%[i],8)\n\t" \
+	"vpor %%ymm1, %%ymm3, %%ymm3\n\t" \
+	"vpor %%ymm2, %%ymm3, %%ymm3\n\t"
+#define SLAB_RSEQ_NOTHING_SEEN_128 "pxor %%xmm3, %%xmm3\n\t"
+#define SLAB_RSEQ_NOTHING_SEEN_256 "vpxor %%ymm3, %%ymm3, %%ymm3\n\t"
+#define SLAB_RSEQ_SEEN_128 \
+	"movdqa %%xmm3, %%xmm1\n\t" \
+	"punpckhqdq %%xmm3, %%xmm3\n\t" \
+	"por %%xmm1, %%xmm3\n\t" \
+	"movq %%xmm3, %[seen]\n"
+#define SLAB_RSEQ_SEEN_256 \
+	"vextracti128 $1, %%ymm3, %%xmm1\n\t" \
+	"vpor %%xmm1, %%xmm3, %%xmm3\n\t" \
+	"vpunpckhqdq %%xmm3, %%xmm3, %%xmm1\n\t" \
+	"vpor %%xmm1, %%xmm3, %%xmm3\n\t" \
+	"vmovq %%xmm3, %[seen]\n"
 
 /* Few of these fit into registers, where each is of use once or twice only. */
 #define SLAB_RSEQ_INPUTS \
 	[area] "r"(slab_rseq_area()), [lc] "r"(lc), [cpu] "r"(cpu), [objs] "r"(objs), \
-	[base] "r"(slab_base(pool)), [bases] "x"(_mm_set1_epi64x((long long)slab_base(pool))), \
-	[self] "rm"(slab_thread()), [key] "rm"(slab_process.key), [signature] "i"(RSEQ_SIG), \
-	SLAB_RSEQ_PLACES
+	[base] "r"(slab_base(pool)), [self] "rm"(slab_thread()), [key] "rm"(slab_process.key), \
+	[signature] "i"(RSEQ_SIG), SLAB_RSEQ_PLACES
+#define SLAB_RSEQ_CLOBBERS "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3"
+
+#define SLAB_RSEQ_POP(bits) \
+	__asm__ volatile( \
+		SLAB_RSEQ_BASES_##bits \
+		SLAB_RSEQ_BEGIN \
+		"movl %c[at_len](%[lc]), %k[len]\n\t" \
+		"cmpl %k[n], %k[len]\n\t" \
+		"cmovb %k[len], %k[n]\n\t" \
+		"subl %k[n], %k[len]\n\t" \
+		SLAB_RSEQ_EACH(SLAB_RSEQ_STEP_##bits) \
+		SLAB_RSEQ_LOAD_##bits \
+		SLAB_RSEQ_NEXT(SLAB_RSEQ_STEP_##bits) \
+		SLAB_RSEQ_ONE_BY_ONE( \
+			"movq (%[row],%[i],8), %[t]\n\t" \
+			"addq %[base], %[t]\n\t" \
+			"movq %[t], (%[objs],%[i],8)\n\t") \
+		SLAB_RSEQ_END \
+		SLAB_RSEQ_AFTER_##bits \
+		: [n] "+&r"(n), [row] "+&r"(row), [len] "=&r"(len), [i] "=&r"(i), [t] "=&r"(t) \
+		: SLAB_RSEQ_INPUTS \
+		: SLAB_RSEQ_CLOBBERS)
+
+#define SLAB_RSEQ_PUSH(bits) \
+	__asm__ volatile( \
+		SLAB_RSEQ_BASES_##bits \
+		SLAB_RSEQ_NOTHING_SEEN_##bits \
+		SLAB_RSEQ_BEGIN \
+		"movl %c[at_len](%[lc]), %k[len]\n\t" \
+		"leal (%q[len],%q[n]), %k[t]\n\t" \
+		"cmpl %[cap], %k[t]\n\t" \
+		"ja 4b\n\t" \
+		"xorl %k[seen], %k[seen]\n\t" \
+		SLAB_RSEQ_EACH(SLAB_RSEQ_STEP_##bits) \
+		SLAB_RSEQ_STORE_##bits \
+		SLAB_RSEQ_NEXT(SLAB_RSEQ_STEP_##bits) \
+		SLAB_RSEQ_SEEN_##bits \
+		SLAB_RSEQ_ONE_BY_ONE( \
+			"movq (%[objs],%[i],8), %[t]\n\t" \
+			"subq %[base], %[t]\n\t" \
+			"movq %[t], (%[row],%[i],8)\n\t" \
+			"orq %[t], %[seen]\n\t") \
+		"testq %[beyond], %[seen]\n\t" \
+		"jnz 4b\n\t" \
+		"addl %k[n], %k[len]\n\t" \
+		SLAB_RSEQ_END \
+		SLAB_RSEQ_AFTER_##bits \
+		: [n] "+&r"(n), [row] "+&r"(row), [len] "=&r"(len), [i] "=&r"(i), [t] "=&r"(t), \
+		[seen] "=&r"(seen) \
+		: SLAB_RSEQ_INPUTS, [cap] "rm"(pool->cache), [beyond] "rm"(pool->beyond) \
+		: SLAB_RSEQ_CLOBBERS)
 
 static inline int64_t
 slab_rseq_pop(const struct slab_pool *pool, struct slab_lcore *lc, uint32_t cpu,
@@ -117,20 +184,11 @@ slab_rseq_pop(const struct slab_pool *pool, struct slab_lcore *lc, uint32_t cpu,
 {
 	int64_t n = max;
 	uint64_t len, i, t;
-	__m128i a, b;
 
-	__asm__ volatile(
-		SLAB_RSEQ_BEGIN
-		"movl %c[at_len](%[lc]), %k[len]\n\t"
-		"cmpl %k[n], %k[len]\n\t"
-		"cmovb %k[len], %k[n]\n\t"
-		"subl %k[n], %k[len]\n\t"
-		SLAB_RSEQ_LOAD
-		SLAB_RSEQ_END
-		: [n] "+&r"(n), [row] "+&r"(row), [len] "=&r"(len), [i] "=&r"(i), [t] "=&r"(t),
-		[a] "=&x"(a), [b] "=&x"(b)
-		: SLAB_RSEQ_INPUTS
-		: "memory", "cc");
+	if (slab_simd.bits >= 256)
+		SLAB_RSEQ_POP(256);
+	else
+		SLAB_RSEQ_POP(128);
 	return n;
 }
 
@@ -140,20 +198,10 @@ slab_rseq_push(const struct slab_pool *pool, struct slab_lcore *lc, uint32_t cpu
 {
 	int64_t n = count;
 	uint64_t len, i, t, seen;
-	__m128i a, b, c;
 
-	__asm__ volatile(
-		SLAB_RSEQ_BEGIN
-		"movl %c[at_len](%[lc]), %k[len]\n\t"
-		"leal (%q[len],%q[n]), %k[t]\n\t"
-		"cmpl %[cap], %k[t]\n\t"
-		"ja 4b\n\t"
-		SLAB_RSEQ_STORE
-		"addl %k[n], %k[len]\n\t"
-		SLAB_RSEQ_END
-		: [n] "+&r"(n), [row] "+&r"(row), [len] "=&r"(len), [i] "=&r"(i), [t] "=&r"(t),
-		[seen] "=&r"(seen), [a] "=&x"(a), [b] "=&x"(b), [c] "=&x"(c)
-		: SLAB_RSEQ_INPUTS, [cap] "rm"(pool->cache), [beyond] "rm"(pool->beyond)
-		: "memory", "cc");
+	if (slab_simd.bits >= 256)
+		SLAB_RSEQ_PUSH(256);
+	else
+		SLAB_RSEQ_PUSH(128);
 	return n;
 }

@@ -4,10 +4,12 @@
 #define STEP_ATOMIC_H
 
 /*
- * What slab_atomic.h includes as SLAB_ATOMIC_MODEL, to stop a thread before each of its atomics. The
- * operations are slab_atomic.h's own, read once more as they ship; it is the language's atomics, of
- * which they are made, that become steps here. So whatever is added there is a step as well, or does
- * not compile.
+ * What slab_atomic.h includes as SLAB_ATOMIC_MODEL, to stop a thread before each of its atomics.
+ * The operations are slab_atomic.h's own, read once more as they ship; it is the language's
+ * atomics, of which they are made, that become steps here. So whatever is added there is a step as
+ * well, or does not compile.
+ *
+ * Then there is no model: restartable sequences are compiled in, and a thread takes them whole.
  */
 
 #include "step.h"

@@ -2,12 +2,12 @@
 
 /*
  * Nobody waits for anybody: a thread is stopped before each step of each operation, one after the
- * other, and the others go on. What they cannot have meanwhile is counted. Then the thread goes on as
- * well, and all objects are there.
+ * other, and the others go on. What they cannot have meanwhile is counted. Then the thread goes on
+ * as well, and all objects are there.
  *
- * A step is an atomic access of the library. STOP_OPS is how many gets and puts the others do. After a
- * mere load they find all as they found it before that, so where a loop comes to such a step again they
- * do a hundredth, or STOP_AGAIN. To repeat one operation, or one step of it:
+ * A step is an atomic access of the library. STOP_OPS is how many gets and puts the others do. After
+ * a mere load they find all as they found it before that, so where a loop comes to such a step again
+ * they do a hundredth, or STOP_AGAIN. To repeat one operation, or one step of it:
  * STOP_ONLY="its name" STOP_FROM=step.
  */
 
@@ -19,8 +19,8 @@
 #include "stop.h"
 
 #define WORKERS 2
-#define MOST_HELD 200
 #define LARGEST 100
+#define MOST_HELD (2 * LARGEST)
 #define SECONDS 60 /* that one step may take */
 #define MOST_PLACES 100
 
@@ -125,8 +125,8 @@ victim(void *arg)
 }
 
 /*
- * A load and a store: if two threads mark an object that both hold, one of them finds the other's mark,
- * now or when it puts it.
+ * A load and a store: if two threads mark an object that both hold, one of them finds the other's
+ * mark, now or when it puts it.
  */
 static void
 mark_as(void *const *objs, uint32_t n, uint8_t from, uint8_t to)
@@ -373,7 +373,8 @@ stop_everywhere(const struct operation *op)
 	for (steps = from; stop_at(op, steps, &most); steps++)
 		;
 	MUST(steps > from);
-	printf("%-40s%6u steps, %3u out of reach, at most %3u\n", op->name, steps, most, op->bound);
+	printf("%-40s%6u steps, %3u out of reach, at most %3u\n", op->name, steps, most,
+		op->bound);
 	fflush(stdout);
 	return steps;
 }
@@ -382,7 +383,7 @@ static void
 hung(int sig)
 {
 	char text[300];
-	int n = snprintf(text, sizeof(text), "somebody waits: %s; the others have done %u and %u\n",
+	int n = snprintf(text, sizeof(text), "somebody waits: %s; the others did %u and %u\n",
 		crew_at, workers[0].done, workers[1].done);
 
 	(void)sig;

@@ -112,16 +112,15 @@ add_to_other_node(struct stop *s)
 }
 
 /*
- * What a stopped thread may have, in the order of the sums below:
+ * What a stopped thread may have, as the sums below name it:
  *
- *     its cache        when it is an lcore inside an operation, or has claimed a CPU's or another
- *                      lcore's cache: nobody else takes from there
- *     in its hands     what it moves: a magazine, a slab, a few of them, or what it is to get or put
- *     PARTIAL          a magazine with room for what it puts
- *     SHARED           a slab that it has made free in part and not yet pushed, or popped and not
- *                      yet emptied: others put the rest of it there, and cannot get it
- *
- * The objects of a put count until it has put them.
+ *     CACHE, LARGE...  what is in its own cache, if it is an lcore inside an operation, or in a
+ *                      CPU's or another lcore's that it has claimed: nobody else takes from there
+ *     MAGAZINE, BLOCK  magazines and slabs in its hands
+ *     a number         what it is to get or put: until it has put them, they count as lost
+ *     PARTIAL          a magazine in its hands with room for what it puts
+ *     SHARED           a slab that it has popped and not yet emptied, or put into and not yet
+ *                      pushed: what others put there meanwhile they cannot get back
  */
 #define PARTIAL (MAGAZINE - 1)
 #define SHARED (BLOCK - 1)

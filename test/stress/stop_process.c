@@ -2,9 +2,9 @@
 
 /*
  * Processes that are stopped by SIGSTOP at random moments, while others go on with the same pool:
- * lcores and threads that are none. While one stands still, the others do STOP_OPS gets and puts; then
- * they rest, and what they cannot have is counted. At the end all objects are there. STOP_TIMES is how
- * often somebody is stopped.
+ * lcores and threads that are none. While one stands still, the others do STOP_OPS gets and puts;
+ * then they rest, and what nobody can have is counted. At the end all objects are there. STOP_TIMES
+ * is how often somebody is stopped.
  */
 
 #include <signal.h>
@@ -15,7 +15,7 @@
 
 #include "crew.h"
 
-#define OBJECTS 1024
+#define OBJECTS 448 /* few, so that they take them from each other */
 #define MAGAZINE 64
 #define LARGEST 80
 #define MOST_HELD (2 * LARGEST)
@@ -74,6 +74,7 @@ mark_as(void *const *objs, uint32_t n, uint8_t from, uint8_t to)
 	}
 }
 
+/* Gets that fail do not count. */
 static void
 get(struct member *m, uint32_t n)
 {
@@ -81,6 +82,7 @@ get(struct member *m, uint32_t n)
 		return;
 	mark_as(m->objs + m->held, n, MARK_FREE, (uint8_t)(m->number + 1));
 	m->held += n;
+	m->done++;
 }
 
 static void
@@ -89,6 +91,7 @@ put(struct member *m, uint32_t n)
 	m->held -= n;
 	mark_as(m->objs + m->held, n, (uint8_t)(m->number + 1), MARK_FREE);
 	slab_put(shared->pool, m->lcore, m->objs + m->held, n);
+	m->done++;
 }
 
 static void
@@ -102,26 +105,27 @@ get_or_put(struct member *m)
 		get(m, n);
 	else
 		put(m, n);
-	m->done++;
 }
 
 static void
-rest(struct member *m)
+rest(struct member *m, uint32_t turn)
 {
-	uint32_t turn = shared->turn;
-
 	put(m, m->held);
-	for (m->rested = turn; shared->turn == turn && !shared->over;)
+	m->rested = turn;
+	while (shared->turn == turn && !shared->over)
 		usleep(50);
 }
 
 static _Noreturn void
 member(struct member *m)
 {
+	uint32_t turn;
+
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	while (!shared->over) {
-		if (shared->turn % 2 != 0)
-			rest(m);
+		turn = shared->turn;
+		if (turn % 2 != 0)
+			rest(m, turn);
 		else
 			get_or_put(m);
 	}
@@ -296,7 +300,7 @@ main(void)
 		{ "locks", 4, SLAB_THREADS_LOCK },
 		{ "no caches of CPUs", 4, SLAB_THREADS_OFF },
 	};
-	uint32_t times = crew_setting("STOP_TIMES", 200), ops = crew_setting("STOP_OPS", 100000), i;
+	uint32_t times = crew_setting("STOP_TIMES", 400), ops = crew_setting("STOP_OPS", 100000), i;
 
 	if (!slab_lcore_cache_possible()) {
 		puts("skipped: this kernel lacks membarrier(2): lcores have no caches");
