@@ -74,6 +74,9 @@ by_sequences(void **state)
 	assert_true(slab_load_relaxed(&slab_cpu_at(pool, here)->shut) == slab_process.key);
 	slab_put(pool, SLAB_NO_LCORE, &one, 1);
 	pool_free(pool);
+	slab_set_simd_bits(128);
+	reuses(make(64, SLAB_THREADS_RSEQ));
+	slab_set_simd_bits(0);
 	reuses(make(64, SLAB_THREADS_RSEQ));
 }
 
