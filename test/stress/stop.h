@@ -42,7 +42,8 @@ struct stop {
 	void *objs[STOP_MOST];
 	uint32_t nr_kept;          /* those that the others put back as soon as it has stopped */
 	void *kept[STOP_MOST];
-	struct slab_lcore *claimed; /* its cache, by one who never ends; until all is over */
+	/* Until all is over: whose cache is claimed by one who does not end; who does not end. */
+	struct slab_lcore *claimed, *busy;
 	uint64_t claimed_was;
 };
 

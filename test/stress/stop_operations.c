@@ -162,6 +162,8 @@ const struct operation stop_operations[] = {
 	{ "lcore gets 32 from another's cache", rests_with_lcore, get, 32, CACHE },
 	{ "lcore gets 300 from another's cache", rests_with_lcore, get, 300, 2 * LARGE, LARGER },
 	{ "lcore gets 32 from another's slabs", rests_in_slabs, get, 32, 3 * BLOCK, OWN },
+	{ "lcore gets 32, all with one who is busy", rests_with_busy, get_too_many, 32, CACHE },
+	{ "lcore gets 32 from another process's CPU", rests_with_other, get, 32, CACHE },
 	{ "lcore gets 32 from a CPU, locked", rests_with_cpu, get, 32, CACHE,
 		.thread_cache = SLAB_THREADS_LOCK },
 	{ "lcore gets 32 from a CPU, sequences", rests_with_cpu, get, 32, CACHE },
@@ -217,6 +219,7 @@ const struct operation stop_operations[] = {
 	{ "sequences: gets 32 from depot", all_in_depot, get, 32, MAGAZINE, RSEQ },
 	{ "sequences: puts 32, cache to depot", full, put, 32, MAGAZINE + 32, RSEQ },
 	{ "sequences: gets 32 from an lcore", rests_with_lcore, get, 32, CACHE, RSEQ },
+	{ "sequences: gets 32, another process's", cached_by_other, get, 32, MAGAZINE, RSEQ },
 	{ "sequences: shut out, gets 32", shut_out, get, 32, MAGAZINE + MAGAZINE, RSEQ },
 
 	{ "2 blocks", fresh, blocks, 2, 2 * BLOCK },

@@ -6,6 +6,7 @@
 /* The states of a pool in which operations begin, made by the thread that is to stop. */
 
 #include "slab_lcore.h"
+#include "slab_process.h"
 #include "stop.h"
 
 /* Objects in a magazine, in an lcore's or a CPU's cache, and in a larger magazine. */
@@ -170,6 +171,37 @@ static void
 rests_with_cpu(struct stop *s)
 {
 	rests_with(s, SLAB_NO_LCORE, CACHE);
+}
+
+/* It stands in the middle of an operation. */
+static void
+rests_with_busy(struct stop *s)
+{
+	rests_with(s, WORKER, CACHE);
+	s->busy = slab_lcore_at(s->pool, WORKER);
+	slab_store_release(&s->busy->busy, 1);
+}
+
+/* The cache of this CPU is one that sequences of another process may use. */
+static void
+leave_to_other_process(struct stop *s)
+{
+	slab_store_release(&slab_cpu_at(s->pool, (uint32_t)sched_getcpu())->shut,
+		slab_process.key ^ 1);
+}
+
+static void
+cached_by_other(struct stop *s)
+{
+	cached(s);
+	leave_to_other_process(s);
+}
+
+static void
+rests_with_other(struct stop *s)
+{
+	rests_with_cpu(s);
+	leave_to_other_process(s);
 }
 
 /* The lcore has taken four slabs and emptied one. */
