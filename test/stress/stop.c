@@ -98,7 +98,7 @@ make_pool(const struct operation *op)
 	struct slab_pool *pool;
 
 	conf.magazine = op->magazine == 0 ? 64 : op->magazine;
-	conf.depot = op->no_depot ? 0 : SLAB_AUTO;
+	conf.depot = op->no_depot ? 0 : objects(op) / conf.magazine;
 	conf.lcore_partial = op->lcore_partial;
 	conf.nodes = op->nodes;
 	conf.lcore_node = lcore_node;
@@ -177,12 +177,19 @@ get_block(struct worker *w, uint32_t lcore)
 	slab_put(pool, lcore, objs, SLAB_OBJECTS);
 }
 
+static void
+limit_depot(struct slab_pool *pool, bool none)
+{
+	uint32_t most = slab_pool_tunable_most(pool, SLAB_TUNABLE_DEPOT);
+
+	MUST(slab_pool_tune(pool, SLAB_TUNABLE_DEPOT, none ? 0 : most) == 0);
+}
+
 /* The limit of the depot goes up and down, so that objects are on their way to slabs as well. */
 static void
 look_or_tune(struct worker *w, uint32_t lcore)
 {
 	struct slab_pool *pool = w->stop->pool;
-	uint32_t most = slab_pool_tunable_most(pool, SLAB_TUNABLE_DEPOT);
 	struct slab_stats stats;
 
 	switch (draw(&w->seed, 4)) {
@@ -190,7 +197,7 @@ look_or_tune(struct worker *w, uint32_t lcore)
 		get_block(w, lcore);
 		break;
 	case 1:
-		MUST(slab_pool_tune(pool, SLAB_TUNABLE_DEPOT, draw(&w->seed, 2) * most) == 0);
+		limit_depot(pool, draw(&w->seed, 2));
 		break;
 	case 2:
 		MUST(slab_pool_count(pool) <= slab_pool_added(pool));
@@ -277,25 +284,26 @@ go_on(const struct stop *s, uint32_t step, bool again)
 		work_at_once();
 }
 
-/* All that can be had, one by one, each once; and back. */
+/* All that can be had, one by one, each once; and back, as much as possible to the depot. */
 static uint32_t
 look_for_all(const struct stop *s, uint32_t lcore)
 {
 	static void *objs[STOP_MOST + 1];
-	uint32_t n = 0, left, k;
+	uint32_t n = 0;
 
 	while (slab_get(s->pool, lcore, objs + n, 1) == 0)
 		MUST(++n <= STOP_MOST);
 	mark_as(objs, n, MARK_FREE, MARK_BOX);
 	mark_as(objs, n, MARK_BOX, MARK_FREE);
-	for (left = n; left != 0; left -= k) {
-		k = left < 32 ? left : 32;
-		slab_put(s->pool, lcore, objs + left - k, k);
-	}
+	slab_put(s->pool, lcore, objs, n);
 	return n;
 }
 
-/* How many objects the others cannot have, at once and after they have worked for a while. */
+/*
+ * How many objects the others cannot have, at once and after they have worked for a while. At the
+ * end all magazines are full again, in another order: so whatever the thread remembers of one has
+ * changed.
+ */
 static uint32_t
 lost(const struct stop *s, uint32_t step)
 {
@@ -305,6 +313,7 @@ lost(const struct stop *s, uint32_t step)
 	if (!again)
 		before = look_for_all(s, LOOKER);
 	go_on(s, step, again);
+	limit_depot(s->pool, false);
 	after = look_for_all(s, step % 2 == 0 ? LOOKER : SLAB_NO_LCORE);
 	return all - (before < after ? before : after);
 }

@@ -202,7 +202,7 @@ const struct operation stop_operations[] = {
 	{ "locked: gets 300", cached, get, 300, 2 * LARGE, LOCK, LARGER },
 	{ "locked: puts 1", room, put, 1, 1, LOCK },
 	{ "locked: puts 32", room, put, 32, 32, LOCK },
-	{ "locked: puts 300", room, put, 300, 300, LOCK, LARGER },
+	{ "locked: puts 300 to depot", room, put, 300, 300, LOCK, LARGER },
 	{ "locked: gets 32 from depot", all_in_depot, get, 32, MAGAZINE, LOCK },
 	{ "locked: puts 1, cache to depot", full, put, 1, CACHE + 1, LOCK },
 	{ "locked: puts 32, cache to depot", full, put, 32, CACHE + 32, LOCK },
