@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "slab_lcore.h"
+#include "slab_process.h"
 #include "step.h"
 #include "stop.h"
 
@@ -402,10 +403,20 @@ hung(int sig)
 	_exit(write(STDERR_FILENO, text, (size_t)n) == n ? 1 : 2);
 }
 
+/* A process without sequences has locks in their place, which are stopped as such. */
+static bool
+is_wanted(const struct operation *op)
+{
+	const char *only = getenv("STOP_ONLY");
+	bool sequences = op->none && op->thread_cache == SLAB_THREADS_RSEQ;
+
+	return (only == NULL || strcmp(only, op->name) == 0) &&
+		!(sequences && slab_process.key == SLAB_NO_KEY);
+}
+
 int
 main(void)
 {
-	const char *only = getenv("STOP_ONLY");
 	uint32_t steps = 0, i;
 
 	if (!slab_lcore_cache_possible()) {
@@ -414,10 +425,12 @@ main(void)
 	}
 	ops = crew_setting("STOP_OPS", 100000);
 	ops_again = crew_setting("STOP_AGAIN", ops / 100);
+	if (slab_process.key == SLAB_NO_KEY)
+		puts("no restartable sequences in this process: operations by them are left out");
 	signal(SIGALRM, hung);
 	choose_cpus();
 	for (i = 0; i < nr_stop_operations; i++)
-		if (only == NULL || strcmp(only, stop_operations[i].name) == 0)
+		if (is_wanted(&stop_operations[i]))
 			steps += stop_everywhere(&stop_operations[i]);
 	printf("%u steps; %u gets and puts by the others during each, %u after loads in loops\n",
 		steps, ops, ops_again);
