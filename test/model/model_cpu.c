@@ -43,23 +43,6 @@ make(void)
 }
 
 static void
-put(void *const *objs, unsigned int n)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
-		model_let_go(object_number(objs[i]));
-	slab_put(pool, SLAB_NO_LCORE, objs, n);
-}
-
-static void
-hold(void *const *objs, unsigned int n)
-{
-	while (n-- != 0)
-		model_hold(object_number(objs[n]));
-}
-
-static void
 put_all(void)
 {
 	void *obj;
@@ -93,38 +76,16 @@ setup_new(void)
 	model_assert(slab_load_relaxed(&pool->cpus_open) == 0);
 }
 
-static void
-get_and_put(unsigned int n)
-{
-	void *objs[2];
-
-	if (slab_get(pool, SLAB_NO_LCORE, objs, n) != 0)
-		return;
-	hold(objs, n);
-	put(objs, n);
-}
-
-static void
-take_and_put(void)
-{
-	void *objs[SLAB_OBJECTS];
-	unsigned int n = slab_lcore_take(pool, slab_cpu_at(pool, 0), objs, 1);
-
-	hold(objs, n);
-	if (n != 0)
-		put(objs, n);
-}
-
 /* Of three threads the last is the lcore that takes. */
 static void
 thread(unsigned int i)
 {
 	if (i == 2) {
-		take_and_put();
+		pool_take_and_put(slab_cpu_at(pool, 0));
 		return;
 	}
-	get_and_put(1 + model_rand(2));
-	get_and_put(1);
+	pool_get_and_put(SLAB_NO_LCORE, 1 + model_rand(2));
+	pool_get_and_put(SLAB_NO_LCORE, 1);
 }
 
 /* All objects are there, each once. */

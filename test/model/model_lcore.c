@@ -74,63 +74,24 @@ setup_open(void)
 	make(2, 0, SLAB_NO_LCORE);
 }
 
-static void
-hold_all(void *const *objs, unsigned int n)
-{
-	while (n-- != 0)
-		model_hold(object_number(objs[n]));
-}
-
-static void
-put(uint32_t lcore, void *const *objs, unsigned int n)
-{
-	unsigned int i;
-
-	for (i = 0; i < n; i++)
-		model_let_go(object_number(objs[i]));
-	slab_put(pool, lcore, objs, n);
-}
-
-static void
-get_and_put(uint32_t lcore, unsigned int n)
-{
-	void *objs[4];
-
-	if (slab_get(pool, lcore, objs, n) != 0)
-		return;
-	hold_all(objs, n);
-	put(lcore, objs, n);
-}
-
-static void
-take_and_put(void)
-{
-	void *objs[SLAB_OBJECTS];
-	unsigned int n = slab_lcore_take(pool, slab_lcore_at(pool, 0), objs, 1);
-
-	hold_all(objs, n);
-	if (n != 0)
-		put(SLAB_NO_LCORE, objs, n);
-}
-
 /* Thread 0 is lcore 0, the others take from it. */
 static void
 thread_take(unsigned int i)
 {
 	if (i != 0) {
-		take_and_put();
-		take_and_put();
+		pool_take_and_put(slab_lcore_at(pool, 0));
+		pool_take_and_put(slab_lcore_at(pool, 0));
 	} else {
-		get_and_put(0, 1 + model_rand(4));
-		get_and_put(0, 1 + model_rand(4));
+		pool_get_and_put(0, 1 + model_rand(4));
+		pool_get_and_put(0, 1 + model_rand(4));
 	}
 }
 
 static void
 thread_open(unsigned int i)
 {
-	get_and_put(i, 1);
-	get_and_put(i, 1);
+	pool_get_and_put(i, 1);
+	pool_get_and_put(i, 1);
 }
 
 /* The first n objects are in the pool, each once. */

@@ -45,6 +45,45 @@ object_number(const void *obj)
 }
 
 static inline void
+hold_all(void *const *objs, unsigned int n)
+{
+	while (n-- != 0)
+		model_hold(object_number(objs[n]));
+}
+
+static inline void
+pool_put(uint32_t lcore, void *const *objs, unsigned int n)
+{
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		model_let_go(object_number(objs[i]));
+	slab_put(pool, lcore, objs, n);
+}
+
+static inline void
+pool_get_and_put(uint32_t lcore, unsigned int n)
+{
+	void *objs[SLAB_OBJECTS];
+
+	if (slab_get(pool, lcore, objs, n) != 0)
+		return;
+	hold_all(objs, n);
+	pool_put(lcore, objs, n);
+}
+
+static inline void
+pool_take_and_put(struct slab_lcore *from)
+{
+	void *objs[SLAB_OBJECTS];
+	unsigned int n = slab_lcore_take(pool, from, objs, 1);
+
+	hold_all(objs, n);
+	if (n != 0)
+		pool_put(SLAB_NO_LCORE, objs, n);
+}
+
+static inline void
 share_slab(uint32_t slab)
 {
 	struct slab_slab *at = slab_slab_at(pool, slab);

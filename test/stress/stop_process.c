@@ -51,6 +51,7 @@ struct shared {
 };
 
 static struct shared *shared;
+static struct marks marks; /* those in it */
 
 static void *
 map(size_t size)
@@ -61,26 +62,13 @@ map(size_t size)
 	return mem;
 }
 
-static void
-mark_as(void *const *objs, uint32_t n, uint8_t from, uint8_t to)
-{
-	uint32_t i;
-	size_t k;
-
-	for (i = 0; i < n; i++) {
-		k = (size_t)((char *)objs[i] - MADE_UP) / 64;
-		MUST(k < OBJECTS && (char *)objs[i] == MADE_UP + k * 64);
-		MUST(atomic_exchange(&shared->holder[k], to) == from);
-	}
-}
-
 /* Gets that fail do not count. */
 static void
 get(struct member *m, uint32_t n)
 {
 	if (slab_get(shared->pool, m->lcore, m->objs + m->held, n) != 0)
 		return;
-	mark_as(m->objs + m->held, n, MARK_FREE, (uint8_t)(m->number + 1));
+	mark(&marks, m->objs + m->held, n, MARK_FREE, (uint8_t)(m->number + 1));
 	m->held += n;
 	m->done++;
 }
@@ -89,7 +77,7 @@ static void
 put(struct member *m, uint32_t n)
 {
 	m->held -= n;
-	mark_as(m->objs + m->held, n, (uint8_t)(m->number + 1), MARK_FREE);
+	mark(&marks, m->objs + m->held, n, (uint8_t)(m->number + 1), MARK_FREE);
 	slab_put(shared->pool, m->lcore, m->objs + m->held, n);
 	m->done++;
 }
@@ -192,8 +180,8 @@ get_all_and_put_back(uint32_t lcore)
 
 	for (n = 0; slab_get(shared->pool, lcore, objs + n, 1) == 0;)
 		MUST(++n <= OBJECTS);
-	mark_as(objs, n, MARK_FREE, MARK_BOX);
-	mark_as(objs, n, MARK_BOX, MARK_FREE);
+	mark(&marks, objs, n, MARK_FREE, MARK_BOX);
+	mark(&marks, objs, n, MARK_BOX, MARK_FREE);
 	for (left = n; left != 0; left -= k) {
 		k = left < 32 ? left : 32;
 		slab_put(shared->pool, lcore, objs + left - k, k);
@@ -241,6 +229,7 @@ make_pool(const struct shape *shape)
 	conf.thread_cache = shape->thread_cache;
 	conf.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 	shared = map(sizeof(*shared));
+	marks = (struct marks){ .n = OBJECTS, .who = shared->holder };
 	shared->pool = slab_pool_init(map(slab_pool_size(&conf)), &conf);
 	MUST(shared->pool != NULL && slab_pool_add(shared->pool, &all) == OBJECTS);
 }
