@@ -202,6 +202,8 @@ enum bench_limits {
 	BENCH_WHOLE_BUCKETS = 4,	/* objects cannot be had before their neighbours are free */
 	BENCH_NO_THREADS = 8,		/* threads that are no lcores crash in it */
 	BENCH_ON_LCORES = 16,		/* lcores do it also where the pattern has threads */
+	BENCH_LCORES_ONLY = 32,		/* not in patterns of threads that are no lcores, */
+	BENCH_THREADS_ONLY = 64,	/* or only there */
 };
 
 struct bench_driver {

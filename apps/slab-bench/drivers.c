@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * The drivers whose pools are measured. For threads that are no lcores slab has several ways, which
- * its option thread_cache chooses: there, each of them is a driver of its own.
+ * The drivers whose pools are measured. What options make of slab is a driver of its own: with checks,
+ * and for threads that are no lcores each of the ways among which thread_cache chooses.
  */
 
 #include <string.h>
@@ -19,11 +19,12 @@
 #define SEQUENCES "thread_cache=rseq"
 
 const struct bench_driver bench_drivers[] = {
-	{ "slab", "slab" },
-	{ "slab-lcore", "slab", .limits = BENCH_ON_LCORES },
-	{ "slab-rseq", "slab", .options = SEQUENCES },
-	{ "slab-lock", "slab", .options = "thread_cache=lock" },
-	{ "slab-depot", "slab", .options = "thread_cache=off" },
+	{ "slab", "slab", .limits = BENCH_LCORES_ONLY },
+	{ "slab-check", "slab", .options = "check=on", .limits = BENCH_LCORES_ONLY },
+	{ "slab-lcore", "slab", .limits = BENCH_THREADS_ONLY | BENCH_ON_LCORES },
+	{ "slab-rseq", "slab", .options = SEQUENCES, .limits = BENCH_THREADS_ONLY },
+	{ "slab-lock", "slab", .options = "thread_cache=lock", .limits = BENCH_THREADS_ONLY },
+	{ "slab-depot", "slab", .options = "thread_cache=off", .limits = BENCH_THREADS_ONLY },
 	{ "ring_mp_mc", "ring_mp_mc" },
 	{ "ring_sp_sc", "ring_sp_sc", .limits = BENCH_ONE_LCORE },
 	{ "ring_mt_rts", "ring_mt_rts" },
@@ -60,9 +61,7 @@ bench_driver_is_array(const struct bench_driver *d)
 bool
 bench_driver_takes_part(const struct bench_driver *d, bool threads)
 {
-	bool is_way = strcmp(d->name, d->ops) != 0;
-
-	return is_way == threads || !bench_driver_is(d, "slab");
+	return !(d->limits & (threads ? BENCH_LCORES_ONLY : BENCH_THREADS_ONLY));
 }
 
 /* Where there are no sequences, slab takes locks instead: figures would be those of slab-lock. */

@@ -108,6 +108,11 @@ struct slab_conf {
 				    *   for each active lcore, or magazine is set. */
 	enum slab_thread_cache thread_cache; /**< How they use them. */
 	bool stats;                /**< Count what each lcore does. */
+	bool check;                /**< Look at each object at every get and put: is it one, and is it
+				    *   free, or in use? Takes a byte for each object. */
+	bool track;                /**< Note who got each object last; with check only. Takes 24 bytes
+				    *   for each object. */
+	bool abort_on_fault;       /**< abort() when the handler of a fault returns. */
 	uint32_t magazine;         /**< Objects in a magazine, 1 to SLAB_MAX_MAGAZINE; 0: choose. */
 	uint32_t user_size;        /**< Bytes for the caller's own use, see slab_pool_user(). */
 	uint32_t depot;            /**< Magazines that each node's depot holds; SLAB_AUTO. */
@@ -143,22 +148,32 @@ struct slab_stats {
 	uint64_t takes;       /**< Times that objects were taken from another lcore's cache. */
 };
 
-/** What can be wrong with an object that is put. */
+/** What can be wrong with an object that is put, or that a get finds. */
 enum slab_fault {
-	SLAB_FAULT_FOREIGN, /**< Not an object of this pool, or not its first byte. */
-	SLAB_FAULT_DOUBLE,  /**< Free already. */
+	SLAB_FAULT_FOREIGN, /**< Not in the memory of this pool's objects. */
+	SLAB_FAULT_INSIDE,  /**< In an object's memory, or just before or behind it, but not its
+			     *   first byte. */
+	SLAB_FAULT_DOUBLE,  /**< Put, but free already. */
+	SLAB_FAULT_IN_USE,  /**< Got, but in use already: it was put twice, by two threads at once or
+			     *   before anybody looked. Only with slab_conf.check. */
 };
+/** How many there are. */
+#define SLAB_FAULTS 4
 
 /** What is wrong, as a few words to follow "is". */
 const char *
 slab_fault_text(enum slab_fault fault);
 
 /**
- * Called in the process and the thread that put the bad object; the object is dropped.
- * Must not call the pool.
+ * Called in the process and the thread that came upon the bad object; the object is dropped. With
+ * slab_conf.check that is the one that put it; otherwise it may be any that comes across it later.
+ * Must not get from or put to the pool.
+ *
+ * @param nth
+ *   How many faults of this kind the pool has seen, this one included.
  */
 typedef void (*slab_fault_handler)(const struct slab_pool *pool, const void *obj,
-	enum slab_fault fault);
+	enum slab_fault fault, uint64_t nth);
 
 /**
  * Set this process's handler of faults, for all pools; NULL brings back the default, which
@@ -236,6 +251,14 @@ slab_pool_nodes(const struct slab_pool *pool);
  */
 enum slab_thread_cache
 slab_pool_thread_cache(const struct slab_pool *pool);
+
+/**
+ * Whether gets and puts look at each object, and note who got it.
+ */
+bool
+slab_pool_checks(const struct slab_pool *pool);
+bool
+slab_pool_tracks(const struct slab_pool *pool);
 
 /**
  * The slab_conf.user_size bytes that belong to the caller: aligned to 64, all zero at first, and
@@ -340,9 +363,10 @@ slab_get(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n);
 
 /**
  * Put n objects back. Never fails and never waits for another thread; needs no memory.
- * Thread-safe as the table above says. What is no object of this pool is reported to the fault
- * handler and dropped, as far as it is seen: always when it lies out of the pool's reach or off
- * its alignment, otherwise when it gets to its slab.
+ * Thread-safe as the table above says. What is no object of this pool, or free already, is
+ * reported to the fault handler and dropped, and the others are put. With slab_conf.check that is seen
+ * here and now; without, always when it lies out of the pool's reach or off its alignment, otherwise
+ * when it gets to its slab.
  *
  * @param lcore
  *   As in slab_get().
@@ -432,10 +456,12 @@ uint32_t
 slab_pool_added(const struct slab_pool *pool);
 
 /**
- * Faults seen so far. Thread-safe.
+ * Faults seen so far: all, or of one kind. Thread-safe.
  */
 uint64_t
 slab_pool_faults(const struct slab_pool *pool);
+uint64_t
+slab_pool_faults_of(const struct slab_pool *pool, enum slab_fault fault);
 
 /**
  * How many gets failed one after the other, since the last that succeeded, on this lcore.

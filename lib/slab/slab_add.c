@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include "slab_check.h"
 #include "slab_node.h"
 #include "slab_slab.h"
 
-/* How objects come into a pool: a record, numbers, and bits in slabs, in this order. */
+/* How objects come into a pool: a record, numbers, states, and bits in slabs, in this order. */
 
 static uint8_t
 log2_of(size_t power)
@@ -97,6 +98,7 @@ slab_pool_add(struct slab_pool *pool, const struct slab_range *range)
 		set_base(pool, &taken);
 	record = record_range(pool, &taken, &first);
 	record_slabs(pool, record, first, first + taken.count);
+	slab_check_add(pool, first, taken.count);
 	slab_store_release(&pool->numbers, first + taken.count);
 	slab_add_relaxed(&pool->added, taken.count);
 	free_numbers(pool, first, taken.count);

@@ -24,6 +24,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+typedef _Atomic(uint8_t) slab_atomic8;
 typedef _Atomic(uint32_t) slab_atomic32;
 typedef _Atomic(uint64_t) slab_atomic64;
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 
+#include "slab_check.h"
 #include "slab_chunk.h"
 #include "slab_cpu.h"
 #include "slab_depot.h"
@@ -72,11 +73,9 @@ put_back(struct slab_pool *pool, void *const *first, unsigned int n)
 		slab_slab_put(pool, slab_chunk_number(pool, first[n]) / SLAB_OBJECTS, UINT64_MAX);
 }
 
-int
-slab_get_blocks(struct slab_pool *pool, uint32_t lcore, void **first, unsigned int n)
+static int
+get_blocks(struct slab_pool *pool, struct slab_lcore *lc, void **first, unsigned int n)
 {
-	struct slab_lcore *lc = lcore < pool->lcores ? slab_lcore_at(pool, lcore) :
-		slab_cpu_here(pool);
 	uint32_t home = lc->node == SLAB_NODE_HERE ? slab_node_here(pool) : lc->node;
 	unsigned int have = take_from_nodes(pool, home, first, n);
 
@@ -86,8 +85,40 @@ slab_get_blocks(struct slab_pool *pool, uint32_t lcore, void **first, unsigned i
 	}
 	if (have < n) {
 		put_back(pool, first, have);
-		slab_count_owner(pool, &lc->counters.get_fails, 1);
 		return -ENOBUFS;
+	}
+	return 0;
+}
+
+/* Others for those that do not pass, as long as there are any. */
+static int
+get_checked_blocks(struct slab_pool *pool, uint32_t lcore, struct slab_lcore *lc, void **first,
+	unsigned int n, const void *caller)
+{
+	int ret = get_blocks(pool, lc, first, n);
+	unsigned int i = 0;
+
+	while (ret == 0 && (i += slab_check_blocks(pool, lcore, first + i, n - i, caller)) < n) {
+		ret = get_blocks(pool, lc, first + i, 1);
+		if (ret != 0) {
+			put_back(pool, first + i + 1, n - i - 1);
+			slab_check_put_blocks(pool, first, i);
+			put_back(pool, first, i);
+		}
+	}
+	return ret;
+}
+
+int
+slab_get_blocks(struct slab_pool *pool, uint32_t lcore, void **first, unsigned int n)
+{
+	struct slab_lcore *lc = lcore < pool->lcores ? slab_lcore_at(pool, lcore) :
+		slab_cpu_here(pool);
+	int ret = get_checked_blocks(pool, lcore, lc, first, n, __builtin_return_address(0));
+
+	if (ret != 0) {
+		slab_count_owner(pool, &lc->counters.get_fails, 1);
+		return ret;
 	}
 	slab_count_owner(pool, &lc->counters.get_bulks, 1);
 	slab_count_owner(pool, &lc->counters.get_objs, (uint64_t)n * SLAB_OBJECTS);

@@ -94,23 +94,43 @@ slab_chunk_end(const struct slab_pool *pool, const struct slab_chunk *chunk)
 	return place(pool, chunk, slab_load_relaxed(&chunk->count));
 }
 
+struct slab_row
+slab_chunk_row_at(const struct slab_pool *pool, const void *what)
+{
+	const struct slab_chunk *chunk = slab_chunk_below(pool, what);
+	uint64_t page, before;
+	uint32_t count;
+
+	if (chunk == NULL)
+		return (struct slab_row){ 0 };
+	page = (slab_distance(pool, what) - chunk->base) >> chunk->page_shift;
+	before = page * chunk->per_page;
+	count = slab_load_relaxed(&chunk->count);
+	if (before >= count)
+		return (struct slab_row){ 0 };
+	count -= (uint32_t)before;
+	return (struct slab_row){
+		.base = (uintptr_t)pool + (uintptr_t)(chunk->base + (page << chunk->page_shift)),
+		.first = chunk->first + (uint32_t)before,
+		.count = count < chunk->per_page ? count : chunk->per_page,
+	};
+}
+
 uint32_t
 slab_chunk_number(const struct slab_pool *pool, const void *obj)
 {
-	const struct slab_chunk *chunk = slab_chunk_below(pool, obj);
-	uint64_t off, page, in_page;
+	struct slab_row row = slab_chunk_row_at(pool, obj);
+	uint64_t i = slab_row_index(row, pool->divide, obj);
 
-	if (chunk == NULL)
-		return SLAB_NO_NUMBER;
-	off = slab_distance(pool, obj) - chunk->base;
-	page = off >> chunk->page_shift;
-	in_page = off - (page << chunk->page_shift);
-	if (in_page % pool->stride != 0 || in_page / pool->stride >= chunk->per_page)
-		return SLAB_NO_NUMBER;
-	/* Both factors are below 2^32, or page is 0. */
-	off = page > UINT32_MAX ? UINT64_MAX : page * chunk->per_page + in_page / pool->stride;
-	return off < slab_load_relaxed(&chunk->count) ? chunk->first + (uint32_t)off :
-		SLAB_NO_NUMBER;
+	return i < row.count ? row.first + (uint32_t)i : SLAB_NO_NUMBER;
+}
+
+bool
+slab_chunk_surrounds(const struct slab_pool *pool, const void *what)
+{
+	struct slab_row row = slab_chunk_row_at(pool, what);
+
+	return ((uintptr_t)what - row.base) / pool->stride < row.count;
 }
 
 /* Objects that follow object i in steps of the stride, itself included. */

@@ -76,28 +76,43 @@ slab_get_thread_rest(struct slab_pool *pool, void **objs, unsigned int have, uns
 int
 slab_put_thread_rest(struct slab_pool *pool, void *const *objs, unsigned int n);
 
-static inline int
-slab_get_fast(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n)
+static inline __attribute__((always_inline)) int
+slab_get_lcore(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int n)
 {
-	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
-
-	if (__builtin_expect(lcore >= pool->lcores, 0))
-		return slab_get_thread(pool, objs, n);
 	if (n != 1)
 		return slab_simd.get(pool, lc, objs, n);
 	return slab_get_cached_owner(pool, lc, objs, 1) ? 0 : slab_get_rest(pool, lc, objs, 1);
 }
 
-static inline int
-slab_put_fast(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned int n)
+static inline __attribute__((always_inline)) int
+slab_put_lcore(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, unsigned int n)
 {
-	struct slab_lcore *lc = slab_lcore_at(pool, lcore);
-
-	if (__builtin_expect(lcore >= pool->lcores, 0))
-		return slab_put_thread(pool, objs, n);
 	if (n != 1)
 		return slab_simd.put(pool, lc, objs, n);
 	return slab_put_cached_owner(pool, lc, objs, 1) ? 0 : slab_put_rest(pool, lc, objs, 1);
+}
+
+/* Of lcores past slab_pool.direct: threads that are no lcores, and all where objects are checked. */
+int
+slab_get_aside(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n,
+	const void *caller);
+int
+slab_put_aside(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned int n);
+
+static inline __attribute__((always_inline)) int
+slab_get_fast(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int n)
+{
+	if (__builtin_expect(lcore >= pool->direct, 0))
+		return slab_get_aside(pool, lcore, objs, n, __builtin_return_address(0));
+	return slab_get_lcore(pool, slab_lcores(pool) + lcore, objs, n);
+}
+
+static inline __attribute__((always_inline)) int
+slab_put_fast(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned int n)
+{
+	if (__builtin_expect(lcore >= pool->direct, 0))
+		return slab_put_aside(pool, lcore, objs, n);
+	return slab_put_lcore(pool, slab_lcores(pool) + lcore, objs, n);
 }
 
 #endif /* SLAB_FAST_H */

@@ -20,7 +20,7 @@ void
 slab_lcore_open_owner(struct slab_pool *pool, struct slab_lcore *lc)
 {
 	slab_lcore_give_cache(pool, lc, &pool->lcores_open,
-		(uint32_t)(lc - slab_lcore_at(pool, 0)));
+		(uint32_t)(lc - slab_lcores(pool)));
 	slab_store_release(&lc->shut, SLAB_SHUT_NOT);
 }
 

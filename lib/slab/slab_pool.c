@@ -11,7 +11,7 @@
 struct layout {
 	uint32_t magazine, depot, nodes, nr_slabs, magazine_units, cache_units;
 	uint32_t lcore_caches, cpu_caches;
-	uint64_t nodes_id, slabs_id, chunks_id, caches_id, user_id, depots_id, end;
+	uint64_t nodes_id, slabs_id, states_id, tracks_id, chunks_id, caches_id, user_id, depots_id, end;
 };
 
 static uint64_t
@@ -68,12 +68,15 @@ in_range(const struct slab_conf *conf)
 		conf->align >= 1 && (conf->align & (conf->align - 1)) == 0 &&
 		conf->stride % conf->align == 0 && conf->lcores <= SLAB_MAX_CPUS && conf->cpus <= SLAB_MAX_CPUS &&
 		conf->thread_cache <= SLAB_THREADS_OFF && conf->nodes <= SLAB_MAX_NODES &&
-		conf->lcore_partial <= SLAB_MAX_LCORE_PARTIAL && conf->magazine <= SLAB_MAX_MAGAZINE;
+		conf->lcore_partial <= SLAB_MAX_LCORE_PARTIAL && conf->magazine <= SLAB_MAX_MAGAZINE &&
+		(conf->check || !conf->track);
 }
 
 static bool
 lay_out(const struct slab_conf *conf, struct layout *at)
 {
+	uint64_t numbers;
+
 	if (!in_range(conf))
 		return false;
 	at->lcore_caches = conf->lcore_cache && slab_lcore_cache_possible() && wants_caches(conf) ?
@@ -84,6 +87,7 @@ lay_out(const struct slab_conf *conf, struct layout *at)
 	at->depot = conf->depot == SLAB_AUTO ? default_depot(conf, at) : conf->depot;
 	/* Where the chunks of one node end and those of another begin, part of a slab is lost. */
 	at->nr_slabs = (conf->objects + SLAB_OBJECTS - 1) / SLAB_OBJECTS + 4 * (at->nodes - 1);
+	numbers = (uint64_t)at->nr_slabs * SLAB_OBJECTS;
 	at->magazine_units = (uint32_t)units(sizeof(struct slab_magazine) +
 		at->magazine * sizeof(uint32_t));
 	/* Of a cache, and of the aliens behind it. */
@@ -93,7 +97,9 @@ lay_out(const struct slab_conf *conf, struct layout *at)
 		units(((uint64_t)conf->lcores + at->nodes + at->cpu_caches) *
 			sizeof(struct slab_lcore));
 	at->slabs_id = at->nodes_id + units(at->nodes * sizeof(struct slab_node));
-	at->chunks_id = at->slabs_id + units(at->nr_slabs * sizeof(struct slab_slab));
+	at->states_id = at->slabs_id + units(at->nr_slabs * sizeof(struct slab_slab));
+	at->tracks_id = at->states_id + (conf->check ? units(numbers * sizeof(slab_atomic8)) : 0);
+	at->chunks_id = at->tracks_id + (conf->track ? units(numbers * sizeof(struct slab_track)) : 0);
 	at->caches_id = at->chunks_id + units(SLAB_FIRST_ROOM * sizeof(struct slab_chunk));
 	at->user_id = at->caches_id +
 		((uint64_t)at->lcore_caches + at->cpu_caches) * at->cache_units;
@@ -123,6 +129,18 @@ default_min_partial(uint32_t stride)
 	return half < 5 ? 5 : half > 10 ? 10 : half;
 }
 
+/* What gives 1 with an odd number, modulo 2^64: each of Newton's steps doubles the bits that do. */
+static uint64_t
+inverse_of(uint64_t odd)
+{
+	uint64_t inverse = odd;
+	int bits;
+
+	for (bits = 3; bits < 64; bits *= 2)
+		inverse *= 2 - odd * inverse;
+	return inverse;
+}
+
 static void
 init_nodes(struct slab_pool *pool, const struct slab_conf *conf, const struct layout *at)
 {
@@ -143,7 +161,7 @@ init_lcores(struct slab_pool *pool, const struct slab_conf *conf)
 	uint32_t i;
 
 	for (i = 0; i < pool->lcores + pool->nodes + pool->cpus; i++) {
-		lc = slab_lcore_at(pool, 0) + i;
+		lc = slab_lcores(pool) + i;
 		slab_store_relaxed(&lc->shut, SLAB_SHUT_NEW);
 		if (i >= pool->lcores)
 			lc->node = slab_known_node(pool, i - pool->lcores);
@@ -165,6 +183,7 @@ slab_pool_init(void *mem, const struct slab_conf *conf)
 	pool->cache = SLAB_LCORE_MAGAZINES * at.magazine;
 	pool->put_cache = at.nodes == 1 ? pool->cache : 0;
 	pool->lcores = conf->lcores;
+	pool->direct = conf->check ? 0 : conf->lcores;
 	pool->nodes = at.nodes;
 	pool->cpus = at.cpu_caches;
 	pool->sequences = conf->thread_cache == SLAB_THREADS_RSEQ;
@@ -172,6 +191,8 @@ slab_pool_init(void *mem, const struct slab_conf *conf)
 	pool->beyond = ~((uint64_t)UINT32_MAX << pool->shift);
 	pool->stats = conf->stats;
 	pool->stride = conf->stride;
+	pool->divide.twos = (uint8_t)__builtin_ctz(conf->stride);
+	pool->divide.inverse = inverse_of(conf->stride >> pool->divide.twos);
 	pool->objects = conf->objects;
 	pool->nr_slabs = at.nr_slabs;
 	pool->depot = at.depot;
@@ -179,11 +200,14 @@ slab_pool_init(void *mem, const struct slab_conf *conf)
 	pool->nodes_id = (uint32_t)at.nodes_id;
 	pool->slabs_id = (uint32_t)at.slabs_id;
 	pool->user_id = (uint32_t)at.user_id;
+	pool->states_id = conf->check ? (uint32_t)at.states_id : 0;
+	pool->tracks_id = conf->track ? (uint32_t)at.tracks_id : 0;
 	slab_store_relaxed(&pool->depot_most, at.depot);
 	slab_store_relaxed(&pool->lcore_partial, conf->lcore_partial);
 	slab_store_relaxed(&pool->min_partial, conf->min_partial == SLAB_AUTO ?
 		default_min_partial(conf->stride) : conf->min_partial);
 	pool->caches_id = (uint32_t)at.caches_id;
+	pool->abort_on_fault = conf->abort_on_fault;
 	pool->lcore_caches = at.lcore_caches != 0;
 	pool->cache_units = at.cache_units;
 	pool->rooms[0] = at.chunks_id << SLAB_UNIT_SHIFT;
@@ -219,6 +243,18 @@ slab_pool_nodes(const struct slab_pool *pool)
 	return pool->nodes;
 }
 
+bool
+slab_pool_checks(const struct slab_pool *pool)
+{
+	return pool->states_id != 0;
+}
+
+bool
+slab_pool_tracks(const struct slab_pool *pool)
+{
+	return pool->tracks_id != 0;
+}
+
 void *
 slab_pool_user(const struct slab_pool *pool)
 {
@@ -232,9 +268,20 @@ slab_pool_added(const struct slab_pool *pool)
 }
 
 uint64_t
+slab_pool_faults_of(const struct slab_pool *pool, enum slab_fault fault)
+{
+	return slab_load_relaxed(&pool->faults[fault]);
+}
+
+uint64_t
 slab_pool_faults(const struct slab_pool *pool)
 {
-	return slab_load_relaxed(&pool->faults);
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < SLAB_FAULTS; i++)
+		sum += slab_load_relaxed(&pool->faults[i]);
+	return sum;
 }
 
 uint64_t

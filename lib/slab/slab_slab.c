@@ -206,7 +206,7 @@ slab_slabs_put(struct slab_pool *pool, void *const *objs, unsigned int n)
 	for (i = 0; i < n; i++) {
 		number = slab_chunk_number(pool, objs[i]);
 		if (number == SLAB_NO_NUMBER)
-			slab_fault_report(pool, objs[i], SLAB_FAULT_FOREIGN);
+			slab_fault_report(pool, objs[i], slab_fault_of_stranger(pool, objs[i]));
 		else
 			gather(pool, &pending[number / SLAB_OBJECTS % PENDING], number, objs[i]);
 	}

@@ -40,6 +40,10 @@ slab_slabs_get_block(struct slab_pool *pool, uint32_t node);
 void
 slab_slabs_put(struct slab_pool *pool, void *const *objs, unsigned int n);
 
+/* What is wrong with an address that is no object of the pool. Thread-safe. */
+enum slab_fault
+slab_fault_of_stranger(const struct slab_pool *pool, const void *what);
+
 /* Count a fault and report it. Thread-safe. */
 void
 slab_fault_report(struct slab_pool *pool, const void *obj, enum slab_fault fault);

@@ -12,6 +12,8 @@
  *                            one for each CPU
  *     struct slab_node       [nodes]
  *     struct slab_slab       [slabs]
+ *     slab_atomic8           [slabs x 64], with checks: states of objects, by number
+ *     struct slab_track      [slabs x 64], with tracks
  *     struct slab_chunk      [SLAB_FIRST_ROOM]
  *     struct slab_cache      for each lcore and each CPU that may have one
  *     bytes of the user
@@ -117,6 +119,16 @@ struct slab_cache {
 	_Alignas(SLAB_LINE) uint64_t offsets[];
 };
 
+/* What a state says. Who has the object in his hands writes it, and so it needs no order of its own. */
+#define SLAB_STATE_OUT 1
+#define SLAB_STATE_FREE 2
+
+/* Who got an object last; a note for people, which nothing relies on. */
+struct slab_track {
+	slab_atomic64 caller, when; /* an address in the process; nanoseconds */
+	slab_atomic32 lcore, process;
+};
+
 /* Written by its lcore only, all but shut, len and aliens, and so on lines of its own. */
 struct slab_lcore {
 	_Alignas(2 * SLAB_LINE) slab_atomic32 len; /* written by the cache's holder only (I2) */
@@ -165,6 +177,12 @@ struct slab_chunk {
 	uint32_t pad[2];
 };
 
+/* A stride: 2^twos times an odd number, and that times the inverse is 1, modulo 2^64. */
+struct slab_stride {
+	uint64_t inverse;
+	uint8_t twos;
+};
+
 struct slab_pool {
 	/* What get and put read; nobody writes it after the first add. */
 	_Alignas(SLAB_POOL_ALIGN) uint32_t magic;
@@ -172,6 +190,7 @@ struct slab_pool {
 	uint32_t cache;           /* objects in the cache of an lcore, at most */
 	uint32_t put_cache;       /* the same, or 0 when puts have to look for aliens first */
 	uint32_t lcores;
+	uint32_t direct;          /* those below go straight to their caches: 0 with checks */
 	uint64_t base;            /* where offsets count from */
 	uint64_t beyond;          /* bits that no offset with a code has */
 	uint32_t nodes;
@@ -182,13 +201,17 @@ struct slab_pool {
 
 	/* Slow paths. */
 	_Alignas(SLAB_LINE) uint32_t stride;
+	struct slab_stride divide; /* by it */
 	uint32_t objects;         /* what the pool is for */
 	uint32_t nr_slabs;
 	uint32_t depot;           /* magazines in each depot */
 	uint32_t magazine_units;  /* units that one takes */
 	uint32_t nodes_id, slabs_id, user_id;
+	uint32_t states_id;       /* 0: without checks */
+	uint32_t tracks_id;       /* 0: nobody keeps track */
 	uint32_t caches_id;       /* of the first cache */
 	uint32_t cache_units;
+	bool abort_on_fault;
 	bool lcore_caches;        /* those of lcores come first; otherwise lcores have none */
 	slab_atomic32 added;      /* objects */
 	slab_atomic32 numbers;    /* numbers given, those that stay unused included */
@@ -199,7 +222,7 @@ struct slab_pool {
 	slab_atomic32 min_partial;
 	slab_atomic32 lcore_partial; /* slabs that an lcore takes from its node's list at once */
 	slab_atomic32 mixed;      /* chunks of different nodes lie between one another */
-	slab_atomic64 faults;
+	slab_atomic64 faults[SLAB_FAULTS];
 	slab_atomic32 by_base[SLAB_CHUNK_LEVELS]; /* heads of the skip list */
 	uint64_t rooms[SLAB_ROOMS];
 	char name[SLAB_NAME_SIZE];
@@ -229,13 +252,17 @@ slab_base(const struct slab_pool *pool)
 	return (uintptr_t)pool + (uintptr_t)pool->base;
 }
 
+static inline struct slab_lcore *
+slab_lcores(const struct slab_pool *pool)
+{
+	return slab_at(pool, sizeof(*pool) >> SLAB_UNIT_SHIFT);
+}
+
 /* For threads that are no lcores the one of the first node stands for all of theirs. */
 static inline struct slab_lcore *
 slab_lcore_at(const struct slab_pool *pool, uint32_t lcore)
 {
-	struct slab_lcore *lcores = slab_at(pool, sizeof(*pool) >> SLAB_UNIT_SHIFT);
-
-	return __builtin_expect(lcore < pool->lcores, 1) ? &lcores[lcore] : &lcores[pool->lcores];
+	return slab_lcores(pool) + (lcore < pool->lcores ? lcore : pool->lcores);
 }
 
 static inline struct slab_lcore *

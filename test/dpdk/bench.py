@@ -16,7 +16,8 @@ from pathlib import Path
 
 import dpdkrun
 
-DRIVERS = 'slab ring_mp_mc ring_sp_sc ring_mt_rts ring_mt_hts stack lf_stack bucket array'.split()
+DRIVERS = ('slab slab-check ring_mp_mc ring_sp_sc ring_mt_rts ring_mt_hts stack lf_stack '
+           'bucket array').split()
 WAYS = 'slab-lcore slab-rseq slab-lock slab-depot'.split()
 ONE_LCORE = ['reuse', 'fallback', 'scatter', 'keep', 'trace']
 PIPELINES = ['pipeline', 'pipeline_scatter']
@@ -40,7 +41,7 @@ NAME = re.compile(
 LEFT_OUT = re.compile(
     r'(shared|pipeline|pipeline_scatter|oversubscribed)/(ring_sp_sc|array)/'
     r'|(scatter|shared|oversubscribed)/bucket/|\w+/bucket/.*/hold:'
-    r'|threads?/(slab|bucket|ring_sp_sc|array)/'
+    r'|threads?/(slab|slab-check|bucket|ring_sp_sc|array)/'
     r'|pipeline(_scatter)?/bucket/cache:[^0]|\w+/array/cache:[^0]')
 
 # Google Benchmark's own columns; the rest of its JSON are counters.
@@ -50,7 +51,7 @@ COUNTERS = {'cycles_per_obj', 'ns_per_obj', 'loop_cycles', 'distinct'}
 VISITS = {'depot_per_1000', 'slab_per_1000'}
 ROWS = {'get_cycles', 'put_cycles'}
 CALLS = ['p50', 'p99', 'p9999', 'max']
-DRIVER_COUNTERS = {'array': set(), **{d: {'left_cache', *VISITS} for d in ['slab', *WAYS]}}
+DRIVER_COUNTERS = {'array': set(), **{d: {'left_cache', *VISITS} for d in ['slab', 'slab-check', *WAYS]}}
 MORE_COUNTERS = {'shared': {'worst_lcore', 'Mobjs_per_s'}, 'thread': ROWS,
                  'threads': {'worst_lcore', 'Mobjs_per_s', *ROWS},
                  'oversubscribed': {'Mobjs_per_s', *CALLS},
@@ -200,7 +201,7 @@ def run_oversubscribed():
 
 def run_threads():
     """Threads that are no lcores, one and two, with all drivers that can."""
-    drivers = [*WAYS, *(d for d in DRIVERS if d not in ('slab', 'bucket', 'ring_sp_sc', 'array'))]
+    drivers = [*WAYS, *(d for d in DRIVERS if d not in ('slab', 'slab-check', 'bucket', 'ring_sp_sc', 'array'))]
     names = [f'{pattern}/{driver}/cache:0/n:32/size:{size}' for pattern, driver, size in
              itertools.product(THREADS, drivers, (8, 64, 16384))]
     measure('threads?/.*/n:32/.*', names, lcores=2, need=512, lines=[

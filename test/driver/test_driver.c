@@ -330,7 +330,9 @@ options_refused(void **state)
 	check_refused("nodes=0*0", "nodes", "0*0", "1 to 65535");
 	check_refused("nodes=0*65536", "nodes", "0*65536", "1 to 65535");
 	check_refused("nodes=all+0", "nodes", "all+0", "all, or NUMA sockets");
-	check_refused("check=maybe", "check", "maybe", "off");
+	check_refused("check=maybe", "check", "maybe", "on or off");
+	check_refused("track=on", "track", "on", "with check=on");
+	check_refused("on_fault=ignore", "on_fault", "ignore", "report or abort");
 	check_refused("stats=1", "stats", "1", "on or off");
 	check_refused("stats", "stats", "", "on or off");
 	check_refused("magazin=64", "magazin", "64", "magazine, depot, min_partial");
@@ -362,6 +364,8 @@ options_accepted(void **state)
 	check_accepted("magazine=16,depot=3,min_partial=2,lcore_partial=4,check=off,stats=on");
 	check_accepted("magazine=1");
 	check_accepted("magazine=4096,stats=off");
+	check_accepted("check=on,track=on,on_fault=abort,stats=on");
+	check_accepted("check=on,magazine=1,depot=0");
 	check_accepted("depot=0");
 	check_accepted("nodes=all");
 	check_accepted("nodes=0*7,magazine=16");

@@ -107,21 +107,21 @@ drain(struct slab_pool *pool, uint32_t lcore, void **objs, uint32_t max, unsigne
 }
 
 /* Faults that were reported, counted by kind. */
-static unsigned int faults[2];
+static unsigned int faults[SLAB_FAULTS];
 
 static inline void
-count_fault(const struct slab_pool *pool, const void *obj, enum slab_fault fault)
+count_fault(const struct slab_pool *pool, const void *obj, enum slab_fault fault, uint64_t nth)
 {
-	(void)pool;
 	(void)obj;
 	faults[fault]++;
+	assert_int_equal(nth, slab_pool_faults_of(pool, fault));
 }
 
 static inline int
 faults_begin(void **state)
 {
 	(void)state;
-	faults[SLAB_FAULT_FOREIGN] = faults[SLAB_FAULT_DOUBLE] = 0;
+	memset(faults, 0, sizeof(faults));
 	slab_set_fault_handler(count_fault);
 	return 0;
 }

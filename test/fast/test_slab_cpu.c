@@ -258,7 +258,7 @@ bad_pointers_are_dropped(void **state)
 	assert_int_equal(slab_get(pool, SLAB_NO_LCORE, objs, 7), 0);
 	objs[7] = (char *)objs[6] + 1;
 	slab_put(pool, SLAB_NO_LCORE, objs, 8);
-	assert_int_equal(faults[SLAB_FAULT_FOREIGN], 1);
+	assert_int_equal(faults[SLAB_FAULT_INSIDE], 1);
 	assert_int_equal(slab_pool_count(pool), N);
 	assert_int_equal(drain(pool, SLAB_NO_LCORE, (void *[N]){ 0 }, N, 9), N);
 	pool_free(pool);

@@ -107,7 +107,7 @@ double_and_foreign(void **state)
 	burst[4] = objs[2];
 	slab_slabs_put(pool, burst, 5);
 	assert_int_equal(faults[SLAB_FAULT_DOUBLE], 2);
-	assert_int_equal(faults[SLAB_FAULT_FOREIGN], 1);
+	assert_int_equal(faults[SLAB_FAULT_INSIDE], 1);
 	assert_int_equal(slab_pool_faults(pool), 3);
 	assert_int_equal(slab_pool_count(pool), 128 + 2);
 	slab_slabs_put(pool, burst, 1);    /* twice in two bursts */

@@ -100,16 +100,16 @@ model_share_at(const void *at, unsigned int size, enum model_kind kind, const ch
 static uint64_t
 raw_load(const void *at, unsigned int size)
 {
-	return size == WORD ? *(const uint32_t *)at : *(const uint64_t *)at;
+	uint64_t value = 0;
+
+	memcpy(&value, at, size);
+	return value;
 }
 
 static void
 raw_store(void *at, unsigned int size, uint64_t value)
 {
-	if (size == WORD)
-		*(uint32_t *)at = (uint32_t)value;
-	else
-		*(uint64_t *)at = value;
+	memcpy(at, &value, size);
 }
 
 /* Each execution starts from the memory that setup() left. */

@@ -10,11 +10,13 @@
 
 #include "model.h"
 
+typedef struct { uint8_t value; } slab_atomic8;
 typedef struct { _Alignas(4) uint32_t value; } slab_atomic32;
 typedef struct { _Alignas(8) uint64_t value; } slab_atomic64;
 
 #define MODEL_SITE(p) (&(const struct model_site){ __func__, #p, __FILE__, __LINE__ })
-#define MODEL_PICK(p, name) _Generic(*(p), slab_atomic32: name##32, slab_atomic64: name##64)
+#define MODEL_PICK(p, name) _Generic(*(p), \
+	slab_atomic8: name##8, slab_atomic32: name##32, slab_atomic64: name##64)
 
 #define slab_load_relaxed(p) MODEL_PICK(p, model_load)((p), MODEL_RELAXED, MODEL_SITE(p))
 #define slab_load_acquire(p) MODEL_PICK(p, model_load)((p), MODEL_ACQUIRE, MODEL_SITE(p))
@@ -65,6 +67,7 @@ model_cas##bits(slab_atomic##bits *p, uint##bits##_t *expected, uint##bits##_t v
 	return done; \
 }
 
+MODEL_WIDTH(8)
 MODEL_WIDTH(32)
 MODEL_WIDTH(64)
 

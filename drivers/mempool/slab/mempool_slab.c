@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
@@ -292,17 +291,6 @@ slab_populate(struct rte_mempool *mp, unsigned int max, void *vaddr, rte_iova_t 
 	return sum;
 }
 
-static void
-report_fault(const struct slab_pool *pool, const void *obj, enum slab_fault fault)
-{
-	uint64_t nth = slab_pool_faults(pool);
-
-	/* The first, second, fourth, eighth ... of a pool: a loop of faults does not flood. */
-	if ((nth & (nth - 1)) == 0)
-		SLAB_LOG(ERR, "pool %s: lcore %d put %p, which is %s; dropped (fault %" PRIu64 ")",
-			slab_pool_name(pool), (int)rte_lcore_id(), obj, slab_fault_text(fault), nth);
-}
-
 static const struct rte_mempool_ops ops = {
 	.name = "slab",
 	.alloc = slab_alloc,
@@ -331,7 +319,6 @@ RTE_INIT(mempool_slab_register)
 {
 	int ret;
 
-	slab_set_fault_handler(report_fault);
 	/* For secondaries, which make no pool; EAL's limit is known when it loads plugins. */
 	slab_set_simd_bits(rte_vect_get_max_simd_bitwidth());
 	if (registered()) {

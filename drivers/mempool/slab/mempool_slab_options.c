@@ -52,12 +52,22 @@ set_thread_cache(struct slab_conf *conf, uint32_t value)
 	conf->thread_cache = (enum slab_thread_cache)value;
 }
 
-/* What can only be off yet. */
 static void
-set_nothing(struct slab_conf *conf, uint32_t value)
+set_check(struct slab_conf *conf, uint32_t value)
 {
-	RTE_SET_USED(conf);
-	RTE_SET_USED(value);
+	conf->check = value != 0;
+}
+
+static void
+set_track(struct slab_conf *conf, uint32_t value)
+{
+	conf->track = value != 0;
+}
+
+static void
+set_on_fault(struct slab_conf *conf, uint32_t value)
+{
+	conf->abort_on_fault = value != 0;
 }
 
 #define THREAD_CACHES { [SLAB_THREADS_RSEQ] = "rseq", [SLAB_THREADS_LOCK] = "lock", \
@@ -82,8 +92,10 @@ static const struct option options[] = {
 		.allowed = "0 to 64 slabs" },
 	{ "thread_cache", .words = THREAD_CACHES, .set = set_thread_cache,
 		.allowed = "rseq, lock or off" },
-	{ "check", .words = { "off" }, .set = set_nothing,
-		.allowed = "off, as objects are checked by their slabs only yet" },
+	{ "check", .words = { "off", "on" }, .set = set_check, .allowed = "on or off" },
+	{ "track", .words = { "off", "on" }, .set = set_track, .allowed = "on or off" },
+	{ "on_fault", .words = { "report", "abort" }, .set = set_on_fault,
+		.allowed = "report or abort" },
 	{ "stats", .words = { "off", "on" }, .set = set_stats, .allowed = "on or off" },
 };
 
@@ -133,8 +145,8 @@ take_option(const char *key, const char *value, void *arg)
 		return -EINVAL;
 	}
 	SLAB_LOG(ERR, "pool %s: option %s=%s: no such key; allowed: "
-		"magazine, depot, min_partial, lcore_partial, thread_cache, check, stats, nodes",
-		p->mp->name, key,
+		"magazine, depot, min_partial, lcore_partial, thread_cache, check, track, on_fault, "
+		"stats, nodes", p->mp->name, key,
 		value != NULL ? value : "");
 	return -EINVAL;
 }
@@ -169,5 +181,9 @@ mempool_slab_options(const struct rte_mempool *mp, struct slab_conf *conf,
 		ret = parse(&p, "pool_config", mp->pool_config);
 	if (ret == 0 && mempool_slab_nodes_asked() != NULL)
 		ret = mempool_slab_plan_read(mp, mempool_slab_nodes_asked(), plan);
+	if (ret == 0 && conf->track && !conf->check) {
+		SLAB_LOG(ERR, "pool %s: option track=on: allowed: with check=on", mp->name);
+		ret = -EINVAL;
+	}
 	return ret;
 }

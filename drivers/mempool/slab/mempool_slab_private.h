@@ -15,6 +15,14 @@ extern int mempool_slab_logtype;
 #define SLAB_LOG(level, fmt, ...) \
 	rte_log(RTE_LOG_##level, mempool_slab_logtype, "mempool_slab: " fmt "\n", ##__VA_ARGS__)
 
+/* Put a code address into words: function and file, as far as they are known. */
+void
+mempool_slab_name_address(const void *address, char *text, size_t size);
+
+/* Put into words who did something: an lcore, or else the thread. */
+void
+mempool_slab_name_thread(uint32_t lcore, uint32_t thread, char *text, size_t size);
+
 /* Whether a pool is of this driver; and whether it has its state already. */
 bool
 mempool_slab_chosen(const struct rte_mempool *mp);

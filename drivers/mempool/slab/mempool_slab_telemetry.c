@@ -87,9 +87,18 @@ info(const char *cmd, const char *params, struct rte_tel_data *data)
 	rte_tel_data_add_dict_u64(data, "nodes", slab_pool_nodes(pool));
 	rte_tel_data_add_dict_string(data, "thread_cache",
 		mempool_slab_thread_cache_name(slab_pool_thread_cache(pool)));
+	rte_tel_data_add_dict_string(data, "check", slab_pool_checks(pool) ? "on" : "off");
+	rte_tel_data_add_dict_string(data, "track", slab_pool_tracks(pool) ? "on" : "off");
 	rte_tel_data_add_dict_u64(data, "faults", slab_pool_faults(pool));
 	return 0;
 }
+
+static const char *const fault_names[SLAB_FAULTS] = {
+	[SLAB_FAULT_FOREIGN] = "faults_foreign",
+	[SLAB_FAULT_INSIDE] = "faults_inside",
+	[SLAB_FAULT_DOUBLE] = "faults_double",
+	[SLAB_FAULT_IN_USE] = "faults_in_use",
+};
 
 static const struct {
 	const char *name;
@@ -138,6 +147,9 @@ stats(const char *cmd, const char *params, struct rte_tel_data *data)
 	for (i = 0; i < RTE_DIM(fields); i++)
 		rte_tel_data_add_dict_u64(data, fields[i].name, *field(&all, i));
 	rte_tel_data_add_dict_u64(data, "faults", slab_pool_faults(mp->pool_data));
+	for (i = 0; i < SLAB_FAULTS; i++)
+		rte_tel_data_add_dict_u64(data, fault_names[i],
+			slab_pool_faults_of(mp->pool_data, (enum slab_fault)i));
 	return 0;
 }
 

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+
+/*
+ * What the driver says of objects that are not what they have to be, with and without check=on, in
+ * a process of EAL with two lcores.
+ */
+
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <rte_eal.h>
+#include <rte_errno.h>
+#include <rte_launch.h>
+#include <rte_lcore.h>
+#include <rte_mempool.h>
+
+#define N 1000
+
+static FILE *log_file;
+static char *log_text;
+static size_t log_size;
+
+static void
+log_begin(void)
+{
+	log_file = open_memstream(&log_text, &log_size);
+	rte_openlog_stream(log_file);
+}
+
+static char *
+log_end(void)
+{
+	rte_openlog_stream(NULL);
+	fclose(log_file);
+	print_message("%s", log_text);
+	return log_text;
+}
+
+static struct rte_mempool *
+make(const char *name, const char *ops, const char *options)
+{
+	struct rte_mempool *mp = rte_mempool_create_empty(name, N, 200, 0, 0, SOCKET_ID_ANY, 0);
+
+	assert_non_null(mp);
+	assert_int_equal(rte_mempool_set_ops_byname(mp, ops, (void *)(uintptr_t)options), 0);
+	assert_int_equal(rte_mempool_populate_default(mp), N);
+	return mp;
+}
+
+static int
+by_address(const void *a, const void *b)
+{
+	uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Each object comes out once; then the pool goes. */
+static void
+end(struct rte_mempool *mp)
+{
+	void *objs[N + 1];
+	unsigned int n, i;
+
+	for (n = 0; n <= N && rte_mempool_get(mp, &objs[n]) == 0;)
+		n++;
+	assert_int_equal(n, N);
+	qsort(objs, N, sizeof(*objs), by_address);
+	for (i = 1; i < N; i++)
+		assert_ptr_not_equal(objs[i - 1], objs[i]);
+	for (i = 0; i < N; i += 100)
+		rte_mempool_put_bulk(mp, objs + i, 100);
+	rte_mempool_free(mp);
+}
+
+static unsigned int
+lines_of(const char *text)
+{
+	unsigned int n = 0;
+
+	for (; *text != '\0'; text++)
+		n += *text == '\n';
+	return n;
+}
+
+/* A put of this object is told in one line that has all these words. */
+void
+check_told(struct rte_mempool *mp, const void *obj, const char *what);
+
+void
+check_told(struct rte_mempool *mp, const void *obj, const char *what)
+{
+	void *bad = (void *)(uintptr_t)obj;
+	char address[32], *line;
+
+	snprintf(address, sizeof(address), "put %p", obj);
+	log_begin();
+	rte_mempool_put(mp, bad);
+	line = log_end();
+	assert_int_equal(lines_of(line), 1);
+	assert_non_null(strstr(line, "pool checked: lcore 0"));
+	assert_non_null(strstr(line, address));
+	assert_non_null(strstr(line, what));
+	assert_non_null(strstr(line, "(number 1 of these)"));
+	/* This program shows its symbols to the loader. */
+	assert_non_null(strstr(line, "called from check_told+0x"));
+	free(line);
+}
+
+static void
+each_kind(void **state)
+{
+	struct rte_mempool *mp = make("checked", "slab", "check=on");
+	struct rte_mempool *other = make("other pool", "slab", NULL);
+	struct rte_mempool *ring = make("ring pool", "ring_mp_mc", NULL);
+	void *obj, *its, *of_ring;
+
+	(void)state;
+	assert_int_equal(rte_mempool_get(mp, &obj), 0);
+	assert_int_equal(rte_mempool_get(other, &its), 0);
+	assert_int_equal(rte_mempool_get(ring, &of_ring), 0);
+	check_told(mp, its, "of another pool, other pool; dropped");
+	check_told(mp, (char *)obj + 8, "inside of an object, not its start; dropped");
+	rte_mempool_put(mp, obj);
+	check_told(mp, obj, "free already; dropped");
+	log_begin();
+	rte_mempool_put(mp, of_ring);
+	rte_mempool_put(mp, NULL);
+	rte_mempool_put(mp, &obj);
+	rte_mempool_put(mp, &obj);
+	its = log_end();
+	assert_non_null(strstr(its, "of another pool, ring pool"));
+	assert_non_null(strstr(its, "no object of this pool"));
+	assert_int_equal(lines_of(its), 2); /* the second and the fourth of this kind */
+	free(its);
+	rte_mempool_put(ring, of_ring);
+	rte_mempool_free(ring);
+	end(mp);
+	rte_mempool_free(other);
+}
+
+/* Without checks an object's slab sees it, which says so whenever it gets there. */
+static void
+by_slabs(void **state)
+{
+	struct rte_mempool *mp = make("checked", "slab", "magazine=1,depot=0,check=off");
+	void *objs[N];
+
+	(void)state;
+	assert_int_equal(rte_mempool_get_bulk(mp, objs, N), 0);
+	rte_mempool_put_bulk(mp, objs, N);
+	check_told(mp, (char *)objs[0] + 1, "inside of an object");
+	check_told(mp, &objs, "no object of this pool");
+	log_begin();
+	rte_mempool_put_bulk(mp, objs, 3);
+	assert_non_null(strstr(log_end(), "free already"));
+	free(log_text);
+	end(mp);
+}
+
+/* A million faults make twenty-one lines. */
+static void
+no_flood(void **state)
+{
+	struct rte_mempool *mp = make("checked", "slab", "check=on");
+	unsigned int i;
+	void *obj;
+
+	(void)state;
+	assert_int_equal(rte_mempool_get(mp, &obj), 0);
+	rte_mempool_put(mp, obj);
+	log_begin();
+	for (i = 0; i < 1 << 20; i++)
+		rte_mempool_put(mp, obj);
+	assert_int_equal(lines_of(log_end()), 21);
+	assert_non_null(strstr(log_text, "(number 1048576 of these)"));
+	free(log_text);
+	end(mp);
+}
+
+static int
+put_as_lcore(void *arg)
+{
+	void **objs = arg;
+
+	rte_mempool_put(objs[0], objs[1]);
+	return 0;
+}
+
+static void *
+put_as_thread(void *arg)
+{
+	put_as_lcore(arg);
+	return NULL;
+}
+
+static void
+who_did_it(void **state)
+{
+	struct rte_mempool *mp = make("checked", "slab", "check=on");
+	pthread_t thread;
+	void *arg[2] = { mp };
+	char *text;
+
+	(void)state;
+	assert_int_equal(rte_mempool_get(mp, &arg[1]), 0);
+	rte_mempool_put(mp, arg[1]);
+	log_begin();
+	assert_int_equal(rte_eal_remote_launch(put_as_lcore, arg, 1), 0);
+	rte_eal_wait_lcore(1);
+	assert_int_equal(pthread_create(&thread, NULL, put_as_thread, arg), 0);
+	pthread_join(thread, NULL);
+	text = log_end();
+	assert_non_null(strstr(text, "pool checked: lcore 1 put"));
+	assert_non_null(strstr(text, "pool checked: thread "));
+	free(text);
+	end(mp);
+}
+
+static void
+on_fault_abort(void **state)
+{
+	struct rte_mempool *mp = make("checked", "slab", "check=on,on_fault=abort");
+	void *obj;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(rte_mempool_get(mp, &obj), 0);
+	pid = fork();
+	assert_true(pid >= 0);
+	if (pid == 0) {
+		rte_mempool_put(mp, &pid);
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
+	rte_mempool_put(mp, obj);
+	end(mp);
+}
+
+int
+main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_kind),
+		cmocka_unit_test(by_slabs),
+		cmocka_unit_test(no_flood),
+		cmocka_unit_test(who_did_it),
+		cmocka_unit_test(on_fault_abort),
+	};
+	int ret;
+
+	if (rte_eal_init(argc, argv) < 0) {
+		fprintf(stderr, "test_check: EAL: %s\n", rte_strerror(rte_errno));
+		return 1;
+	}
+	ret = cmocka_run_group_tests(tests, NULL, NULL);
+	rte_eal_cleanup();
+	return ret;
+}
