@@ -443,6 +443,22 @@ int
 slab_pool_tune(struct slab_pool *pool, enum slab_tunable which, uint32_t value);
 
 /**
+ * After a process was killed while its threads got or put: get back what is in caches that it left shut
+ * to others. Everybody may go on meanwhile. What was in its hands, between one place and
+ * another, stays lost: slab_reclaim.c says how much that is. What it had got, it has.
+ *
+ * All processes that use the pool have to see each other in /proc, that is, be in one PID
+ * namespace; without /proc nothing is got back. A process that runs is left alone.
+ *
+ * @param process
+ *   The number of one that has ended; 0: of all that have.
+ * @return
+ *   Objects that can be had again.
+ */
+uint32_t
+slab_pool_reclaim(struct slab_pool *pool, uint32_t process);
+
+/**
  * Free objects, wherever they are. Exact when no thread gets, puts or tunes; else near.
  * Thread-safe. Takes time linear in the number of slabs.
  */

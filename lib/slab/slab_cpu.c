@@ -64,7 +64,7 @@ open(struct slab_pool *pool, struct slab_lcore *lc)
 
 	/* Sequences begin with the base at hand, which the first chunk brings. */
 	if (slab_load_acquire(&pool->nr_chunks) == 0 ||
-			!slab_claim_acquire(&lc->shut, &new, SLAB_SHUT_TAKEN))
+			!slab_claim_acquire(&lc->shut, &new, slab_process_claim()))
 		return false;
 	if (!slab_process_where(&cpu, &number) || lc != slab_cpu_at(pool, cpu)) {
 		slab_store_release(&lc->shut, SLAB_SHUT_NEW);

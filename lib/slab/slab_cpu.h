@@ -11,7 +11,7 @@
  *     the key of a     threads of that process do, by restartable sequences (slab_rseq.h); all
  *     process          others claim it first
  *     SLAB_SHUT_ALL    who wants to use it claims it first: a lock that is only ever tried
- *     SLAB_SHUT_TAKEN  somebody has claimed it
+ *     SLAB_SHUT_TAKEN  somebody has claimed it, of the process in the low half
  *
  * Who has used a claim leaves the key of his own process, if that runs sequences: so a cache follows
  * those who use it, and processes that take turns on a CPU pay for it as often as they do. Who

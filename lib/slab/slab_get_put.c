@@ -72,19 +72,26 @@ spill(struct slab_pool *pool, const uint64_t *offsets, unsigned int n)
 	}
 }
 
-/* The coldest of a full cache leave it: a magazine's worth, or less if that fills one. */
+/*
+ * The coldest of a full cache leave it: a magazine's worth, or less if that fills one. Meanwhile, to
+ * who comes after a kill, the cache has nothing.
+ */
 static void
 make_room(struct slab_pool *pool, struct slab_lcore *lc)
 {
 	uint64_t *offsets = slab_lcore_offsets(pool, lc);
-	int k = put_to_depot(pool, lc, lc->node, offsets, pool->magazine, 0);
+	int k;
 
+	slab_store_relaxed(&lc->len, 0);
+	slab_compiler_barrier();
+	k = put_to_depot(pool, lc, lc->node, offsets, pool->magazine, 0);
 	if (k < 0) {
 		k = (int)pool->magazine;
 		slab_count_owner(pool, &lc->counters.slab_puts, 1);
 		spill(pool, offsets, pool->magazine);
 	}
 	memmove(offsets, offsets + k, (pool->cache - (unsigned int)k) * sizeof(*offsets));
+	slab_compiler_barrier();
 	slab_store_relaxed(&lc->len, pool->cache - (uint32_t)k);
 }
 
@@ -171,6 +178,7 @@ keep_aliens(struct slab_pool *pool, struct slab_lcore *lc, void *const *objs, un
 	uint32_t aliens = slab_load_relaxed(&lc->aliens);
 
 	slab_offsets_store(pool, slab_lcore_aliens(pool, lc) + aliens, objs, n);
+	slab_compiler_barrier();
 	slab_store_relaxed(&lc->aliens, aliens + n);
 }
 
@@ -498,7 +506,7 @@ lcore_slow(struct slab_pool *pool, struct slab_lcore *lc)
 
 	if (lc->node == SLAB_NODE_HERE)
 		lc->node = slab_node_here(pool);
-	if (shut == SLAB_SHUT_TAKEN) {
+	if (slab_shut_is_taken(shut)) {
 		slab_lcore_leave_owner(lc);
 		return slab_no_lcore_at(pool, lc->node);
 	}

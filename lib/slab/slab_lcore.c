@@ -36,13 +36,15 @@ slab_lcore_open_at(const struct slab_pool *pool, uint32_t i)
  * The lcore is in the middle of something that takes nanoseconds, unless it has been stopped there.
  * So look again for a while, but do not wait for it.
  */
-static bool
-is_idle(struct slab_lcore *lc)
+bool
+slab_lcore_is_left(const struct slab_lcore *lc, uint32_t by)
 {
+	uint32_t busy;
 	int looks;
 
 	for (looks = SLAB_BUSY_LOOKS; looks > 0; looks--) {
-		if (slab_load_acquire(&lc->busy) == 0)
+		busy = slab_load_acquire(&lc->busy);
+		if (busy == 0 || busy == by)
 			return true;
 		slab_pause();
 	}
@@ -60,15 +62,15 @@ is_left(const struct slab_pool *pool, struct slab_lcore *lc, uint64_t was)
 		return true;
 	}
 	/* A process that has no fence may use what needs none, if others made the pool. */
-	return slab_process_fence() && is_idle(lc);
+	return slab_process_fence() && slab_lcore_is_left(lc, 0);
 }
 
 bool
 slab_lcore_claim(const struct slab_pool *pool, struct slab_lcore *lc, uint64_t *was)
 {
 	*was = slab_load_relaxed(&lc->shut);
-	if (*was == SLAB_SHUT_TAKEN || *was == SLAB_SHUT_NEW ||
-			!slab_claim_acquire(&lc->shut, was, SLAB_SHUT_TAKEN))
+	if (slab_shut_is_taken(*was) || *was == SLAB_SHUT_NEW ||
+			!slab_claim_acquire(&lc->shut, was, slab_process_claim()))
 		return false;
 	if (is_left(pool, lc, *was))
 		return true;
@@ -104,10 +106,11 @@ slab_lcore_pop_aliens_owner(const struct slab_pool *pool, struct slab_lcore *lc,
 
 /*
  * What is wanted, or half of what there is if that is more: so others that starve leave each other
- * something. The holder only (I2).
+ * something.
  */
-static unsigned int
-take_some(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsigned int wanted)
+unsigned int
+slab_lcore_take_claimed(struct slab_pool *pool, struct slab_lcore *lc, void **objs,
+	unsigned int wanted)
 {
 	unsigned int half = (slab_load_relaxed(&lc->len) + 1) / 2, max = half > wanted ? half : wanted, n;
 
@@ -135,7 +138,7 @@ slab_lcore_take(struct slab_pool *pool, struct slab_lcore *lc, void **objs, unsi
 
 	if (seems_empty(pool, lc) || !slab_lcore_claim(pool, lc, &was))
 		return 0;
-	n = take_some(pool, lc, objs, wanted);
+	n = slab_lcore_take_claimed(pool, lc, objs, wanted);
 	slab_store_release(&lc->shut, was);
 	return n;
 }

@@ -9,7 +9,7 @@
  *
  *     lcore, each operation               taker
  *
- *     busy = 1            relaxed         shut: NOT -> TAKEN   acquire
+ *     busy = process      relaxed         shut: NOT -> TAKEN   acquire
  *     compiler barrier                    membarrier
  *     if shut, acquire: no cache now      if busy, acquire: shut = NOT, go on to the next
  *     ... its cache ...                   ... its cache ...
@@ -21,8 +21,15 @@
  * with the lcore's: each sees the cache as the other left it. Neither ever waits: the lcore
  * does without its cache, and is then not busy with it, and the taker looks a few times and goes
  * on. A taker that dies with its claim leaves the lcore without a cache, not wrong.
+ *
+ * A process may be killed between any two instructions, and another may have its lcore after it, so
+ * what the cache holds must never be held elsewhere as well, in the order in which the program
+ * says things: a row is written before its length says so, and shortened before anybody
+ * hears of what was at its end. Barriers keep the compiler to that; what a processor did up to the
+ * kill, it did in this order for whoever comes later. slab_reclaim.c tells what gets lost.
  */
 
+#include "slab_process.h"
 #include "slab_types.h"
 
 /*
@@ -32,7 +39,7 @@
 static inline uint64_t
 slab_lcore_enter_owner(struct slab_lcore *lc)
 {
-	slab_store_relaxed(&lc->busy, 1);
+	slab_store_relaxed(&lc->busy, slab_process.self);
 	slab_compiler_barrier();
 	return slab_load_acquire(&lc->shut);
 }
@@ -68,6 +75,15 @@ slab_lcores_open(const struct slab_pool *pool)
 
 struct slab_lcore *
 slab_lcore_open_at(const struct slab_pool *pool, uint32_t i);
+
+/* Some microseconds for what the lcore is at to end: whether it has, or was left by that process. */
+bool
+slab_lcore_is_left(const struct slab_lcore *lc, uint32_t by);
+
+/* Take as slab_lcore_take() does, from a cache that the caller has claimed. The holder only (I2). */
+unsigned int
+slab_lcore_take_claimed(struct slab_pool *pool, struct slab_lcore *lc, void **objs,
+	unsigned int wanted);
 
 /* Whether it stands for threads that are no lcores. */
 static inline bool
@@ -155,6 +171,7 @@ slab_lcore_push_owner(const struct slab_pool *pool, struct slab_lcore *lc, void 
 
 	if (__builtin_expect((seen & pool->beyond) != 0, 0))
 		return false;
+	slab_compiler_barrier();
 	slab_store_relaxed(&lc->len, len + n);
 	return true;
 }

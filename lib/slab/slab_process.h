@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "slab_types.h"
+
 /* No value of slab_lcore.shut. */
 #define SLAB_NO_KEY UINT64_MAX
 
@@ -19,14 +21,35 @@ struct slab_process {
 	 * process has it, a child of fork() neither. SLAB_NO_KEY when it runs none.
 	 */
 	uint64_t key;
+	/* Its number and some bits of when it began, for those who look later whether it still runs. */
+	uint32_t self;
 };
 
 extern struct slab_process slab_process;
 
-/* What tells this thread from all others of the process; never 0. */
+/* A thread of this process in slab_lcore.shut. */
+static inline uint64_t
+slab_process_claim(void)
+{
+	return SLAB_SHUT_TAKEN | slab_process.self;
+}
+
+/* Whether the process that a mark, a claim or a key is of has ended; and its number. */
+bool
+slab_process_is_gone(uint32_t self);
+uint32_t
+slab_process_number(uint32_t self);
+
+/*
+ * What tells this thread from all others, as good as sure those of other processes as well; never 0.
+ * And whether a thread was one of that process.
+ */
 extern __thread uint32_t slab_thread_self __attribute__((tls_model("initial-exec")));
 uint32_t
 slab_thread_name(void);
+
+bool
+slab_thread_is_of(uint32_t thread, uint32_t process);
 
 static inline uint32_t
 slab_thread(void)

@@ -142,6 +142,8 @@ slab_slabs_take(struct slab_pool *pool, uint32_t node, struct slab_cache *own, u
 	if (first == 0)
 		return;
 	slab_sub_relaxed(&here->nr_partial, n);
+	/* After a kill in between they are lost; the other way round, the last would lead to the list. */
+	slab_compiler_barrier();
 	slab_store_relaxed(&own->slabs, first);
 	slab_store_relaxed(&own->nr_slabs, n);
 }

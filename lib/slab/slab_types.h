@@ -105,11 +105,20 @@ struct slab_counters {
 	slab_atomic64 takes;
 };
 
-/* Who may not use the cache of an lcore, or of a CPU. Larger values: slab_cpu.h. */
+/*
+ * Who may not use the cache of an lcore, or of a CPU. Larger values: slab_cpu.h. A claim says in its low
+ * half of which process the thread is.
+ */
 #define SLAB_SHUT_NOT UINT64_C(0)   /* the lcore itself may */
-#define SLAB_SHUT_TAKEN UINT64_C(1) /* another thread has claimed it, or tries to */
 #define SLAB_SHUT_NEW UINT64_C(2)   /* there is none, or nobody needed it yet */
 #define SLAB_SHUT_ALL UINT64_C(3)   /* a CPU's: who claims it may */
+#define SLAB_SHUT_TAKEN (UINT64_C(1) << 62) /* another thread has claimed it, or tries to */
+
+static inline bool
+slab_shut_is_taken(uint64_t shut)
+{
+	return shut >> 62 == SLAB_SHUT_TAKEN >> 62;
+}
 
 /* The cache of an lcore, which its holder alone touches (I2). */
 struct slab_cache {
@@ -132,7 +141,7 @@ struct slab_track {
 /* Written by its lcore only, all but shut, len and aliens, and so on lines of its own. */
 struct slab_lcore {
 	_Alignas(2 * SLAB_LINE) slab_atomic32 len; /* written by the cache's holder only (I2) */
-	slab_atomic32 busy;     /* the lcore is inside an operation, or this thread of the CPU */
+	slab_atomic32 busy;     /* the process whose lcore is inside, or the thread on the CPU */
 	slab_atomic64 shut;     /* SLAB_SHUT_..., or a process's key */
 	slab_atomic32 cache;    /* id, or 0: no cache (yet) */
 	slab_atomic32 aliens;   /* as len, of aliens */

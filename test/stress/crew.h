@@ -17,8 +17,11 @@
 
 #define CREW 4
 
-/* What the threads are at, so that it can be repeated; printed when they find something wrong. */
-static char crew_at[200];
+/*
+ * What the threads are at, so that it can be repeated; printed when they find something wrong. One for
+ * all files of a program.
+ */
+__attribute__((weak)) char crew_at[200];
 
 #define MUST(what) do { \
 	if (!(what)) \

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <signal.h>
+#include <unistd.h>
+
 #include "step.h"
 
 __thread struct stopper *step_stopper;
@@ -17,6 +20,8 @@ step_slow(const char *function, const char *what, const char *file, int line, bo
 	s->what = what;
 	s->file = file;
 	s->line = line;
+	if (s->kills)
+		kill(getpid(), SIGKILL);
 	step_stopper = NULL;
 	sem_post(&s->stopped);
 	sem_wait(&s->go);

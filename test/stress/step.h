@@ -13,6 +13,7 @@
 struct stopper {
 	uint32_t left;           /* steps that are still to be taken */
 	bool after_write;        /* the last one before the stop was no mere load */
+	bool kills;              /* it does not stop there, its process is killed */
 	bool ended;              /* instead, since there is no such step */
 	sem_t stopped, go;
 	const char *function, *what, *file;

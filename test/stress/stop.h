@@ -21,6 +21,7 @@ struct operation {
 	void (*run)(struct stop *s);
 	uint32_t n;        /* objects, or blocks, that it gets or puts */
 	uint32_t bound;    /* objects that nobody else can have while it is stopped */
+	uint32_t lost;     /* objects that nobody can have after it was killed, and reclaimed */
 
 	/* The pool. */
 	uint32_t objects;  /* 0: 1,024; half of them on each node, if there are two */

@@ -5,6 +5,10 @@
  * lcores and threads that are none. While one stands still, the others do STOP_OPS gets and puts;
  * then they rest, and what nobody can have is counted. At the end all objects are there. STOP_TIMES
  * is how often somebody is stopped.
+ *
+ * Then they are killed, STOP_TIMES / 2 times: the others go on, what the killed one's caches held is
+ * reclaimed, and another process takes its place, before that or after it. What it had got is put back in
+ * its name. No object is ever got by two, and what stays lost each time is below a bound.
  */
 
 #include <signal.h>
@@ -21,12 +25,19 @@
 #define MOST_HELD (2 * LARGEST)
 #define SECONDS 60 /* that one stop may take */
 #define LOOKER 3   /* the lcore of this process */
+#define FEW (OBJECTS / 2) /* with fewer left a pool has had its time */
 
 /*
  * Out of reach besides what a process has got: what is in one cache, its own or one that it has
  * claimed; a magazine and a burst in its hands; the rest of a slab between two of its steps.
  */
 #define BOUND (2 * MAGAZINE + MAGAZINE + LARGEST + SLAB_OBJECTS - 1)
+
+/*
+ * Lost for good: what it has got or is to put; what was in its full cache, or a magazine and a
+ * burst in its hands; the rest of a slab.
+ */
+#define LOST (LARGEST + 2 * MAGAZINE + SLAB_OBJECTS - 1)
 
 struct shape {
 	const char *name;
@@ -136,29 +147,30 @@ start(uint32_t i)
 	m->pid = pid; /* the child sees it as well */
 }
 
-/* Nobody is to end before all is over. */
+/* Nobody else is to end before all is over. */
 static void
-wait_a_moment(void)
+wait_a_moment(const struct member *stopped)
 {
 	uint32_t i;
 
 	for (i = 0; i < CREW; i++)
-		MUST(waitpid(shared->members[i].pid, NULL, WNOHANG) == 0);
+		MUST(&shared->members[i] == stopped ||
+			waitpid(shared->members[i].pid, NULL, WNOHANG) == 0);
 	usleep(100);
 }
 
-/* All but the one who has been stopped do so many gets and puts. */
+/* All, or all but the one who has been stopped, do so many gets and puts. */
 static void
 let_them_work(const struct member *stopped, uint32_t ops)
 {
-	uint32_t before = 0, now = 0, its = stopped->done, i;
+	uint32_t before = 0, now = 0, its = stopped != NULL ? stopped->done : 0, i;
 
 	for (i = 0; i < CREW; i++)
 		before += shared->members[i].done;
-	for (; now - before < ops; wait_a_moment())
+	for (; now - before < ops; wait_a_moment(stopped))
 		for (i = now = 0; i < CREW; i++)
 			now += shared->members[i].done;
-	MUST(stopped->done == its);
+	MUST(stopped == NULL || stopped->done == its);
 }
 
 static void
@@ -169,7 +181,7 @@ let_them_rest(const struct member *stopped)
 	shared->turn = turn;
 	for (i = 0; i < CREW; i++)
 		while (&shared->members[i] != stopped && shared->members[i].rested != turn)
-			wait_a_moment();
+			wait_a_moment(stopped);
 }
 
 static uint32_t
@@ -234,8 +246,9 @@ make_pool(const struct shape *shape)
 	MUST(shared->pool != NULL && slab_pool_add(shared->pool, &all) == OBJECTS);
 }
 
+/* So many are left. */
 static void
-end(void)
+end(uint32_t left)
 {
 	int status;
 	uint32_t i;
@@ -243,9 +256,19 @@ end(void)
 	shared->over = true;
 	for (i = 0; i < CREW; i++)
 		MUST(waitpid(shared->members[i].pid, &status, 0) > 0 && status == 0);
-	MUST(slab_pool_count(shared->pool) == OBJECTS);
-	MUST(get_all_and_put_back(LOOKER) == OBJECTS);
+	MUST(slab_pool_count(shared->pool) >= left);
+	MUST(get_all_and_put_back(LOOKER) == left);
 	MUST(slab_pool_faults(shared->pool) == 0);
+}
+
+static void
+begin(const struct shape *shape)
+{
+	uint32_t i;
+
+	make_pool(shape);
+	for (i = 0; i < CREW; i++)
+		start(i);
 }
 
 static void
@@ -254,9 +277,7 @@ stop_often(const struct shape *shape, uint32_t times, uint32_t ops)
 	uint32_t missing, most = 0, some = 0, i;
 	uint64_t seed = times;
 
-	make_pool(shape);
-	for (i = 0; i < CREW; i++)
-		start(i);
+	begin(shape);
 	for (i = 0; i < times; i++) {
 		snprintf(crew_at, sizeof(crew_at), "%s, stop %u", shape->name, i);
 		usleep(draw(&seed, 500));
@@ -264,9 +285,80 @@ stop_often(const struct shape *shape, uint32_t times, uint32_t ops)
 		most = missing > most ? missing : most;
 		some += missing != 0;
 	}
-	end();
+	end(OBJECTS);
 	printf("%-20s%4u stops, %3u with objects out of reach, %3u of them, at most %u\n",
 		shape->name, times, some, most, BOUND);
+	fflush(stdout);
+}
+
+/* In the name of who cannot any more. */
+static void
+put_what_it_had(const struct member *m)
+{
+	void *obj;
+	uint32_t i;
+
+	for (i = 0; i < OBJECTS; i++)
+		if (shared->holder[i] == m->number + 1) {
+			obj = MADE_UP + (size_t)i * 64;
+			mark(&marks, &obj, 1, (uint8_t)(m->number + 1), MARK_FREE);
+			slab_put(shared->pool, LOOKER, &obj, 1);
+		}
+}
+
+/* Returns how many objects are left. */
+static uint32_t
+kill_one(struct member *m, uint32_t ops, bool reclaim_first)
+{
+	pid_t pid = m->pid;
+	uint32_t left;
+	int status;
+
+	alarm(SECONDS);
+	MUST(kill(pid, SIGKILL) == 0 && waitpid(pid, &status, 0) == pid);
+	MUST(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	let_them_work(m, ops);
+	put_what_it_had(m);
+	if (reclaim_first)
+		slab_pool_reclaim(shared->pool, (uint32_t)pid);
+	start(m->number);
+	let_them_work(NULL, ops);
+	if (!reclaim_first)
+		slab_pool_reclaim(shared->pool, 0);
+	let_them_rest(NULL);
+	/* Where somebody alive was in the way. */
+	slab_pool_reclaim(shared->pool, 0);
+	MUST(slab_pool_reclaim(shared->pool, 0) == 0);
+	left = get_all_and_put_back(LOOKER);
+	shared->turn++;
+	return left;
+}
+
+static void
+kill_often(const struct shape *shape, uint32_t times, uint32_t ops)
+{
+	uint32_t left = 0, now, most = 0, all = 0, some = 0, i;
+	uint64_t seed = times;
+
+	for (i = 0; i < times; i++) {
+		snprintf(crew_at, sizeof(crew_at), "%s, kill %u", shape->name, i);
+		if (left < FEW) {
+			if (left != 0)
+				end(left);
+			begin(shape);
+			left = OBJECTS;
+		}
+		usleep(draw(&seed, 500));
+		now = kill_one(&shared->members[draw(&seed, CREW)], ops, i % 2);
+		MUST(now <= left && left - now <= LOST);
+		all += left - now;
+		some += left != now;
+		most = left - now > most ? left - now : most;
+		left = now;
+	}
+	end(left);
+	printf("%-20s%4u kills, %3u with objects lost, %4u in all, %3u of them at once, at most %u\n",
+		shape->name, times, some, all, most, LOST);
 	fflush(stdout);
 }
 
@@ -298,5 +390,7 @@ main(void)
 	signal(SIGALRM, hung);
 	for (i = 0; i < 4; i++)
 		stop_often(&shapes[i], times / 4, ops);
+	for (i = 0; i < 4; i++)
+		kill_often(&shapes[i], times / 8, ops / 10);
 	return 0;
 }

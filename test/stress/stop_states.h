@@ -179,7 +179,7 @@ rests_with_busy(struct stop *s)
 {
 	rests_with(s, WORKER, CACHE);
 	s->busy = slab_lcore_at(s->pool, WORKER);
-	slab_store_release(&s->busy->busy, 1);
+	slab_store_release(&s->busy->busy, slab_process.self);
 }
 
 /* The cache of this CPU is one that sequences of another process may use. */
