@@ -465,6 +465,56 @@ slab_pool_reclaim(struct slab_pool *pool, uint32_t process);
 uint32_t
 slab_pool_count(const struct slab_pool *pool);
 
+/** Where free objects are. */
+enum slab_place {
+	SLAB_PLACE_SLABS, /**< Of a node. */
+	SLAB_PLACE_DEPOT, /**< Of a node. */
+	SLAB_PLACE_LCORE, /**< The cache of an lcore. */
+	SLAB_PLACE_CPU,   /**< The cache of a CPU, for threads that are no lcores. */
+};
+/** How many there are. */
+#define SLAB_PLACES 4
+
+/** Where all objects are; each is counted once. */
+struct slab_audit {
+	uint32_t objects;           /**< Added. */
+	uint32_t free[SLAB_PLACES]; /**< By place. */
+	uint32_t out;               /**< In use. */
+	uint32_t lost;              /**< Neither free in any place nor in use, as after a kill: they are
+				     *   told from those in use by slab_conf.check only. */
+	uint32_t twice;             /**< Found free in a second place as well. */
+};
+
+/** Who got an object last; with slab_conf.track, or all zero and SLAB_NO_LCORE. */
+struct slab_getter {
+	uint64_t caller;  /**< Address of the code that called, in its process. */
+	uint64_t when;    /**< Nanoseconds of CLOCK_MONOTONIC, to some milliseconds. */
+	uint32_t lcore;   /**< SLAB_NO_LCORE: a thread that is none. */
+	uint32_t process; /**< Its number. */
+};
+
+/** Called for each place that has objects: which node, lcore or CPU, and how many. */
+typedef void (*slab_audit_visit)(void *arg, enum slab_place place, uint32_t which, uint32_t n);
+
+/** Called for each object that is in use. */
+typedef void (*slab_audit_out)(void *arg, void *obj, const struct slab_getter *last);
+
+/**
+ * Look where each object is. Exact when no thread gets, puts, tunes or adds; else near: objects on
+ * their way can be missed, and count as in use then, or as lost. Thread-safe. Takes time linear in the
+ * number of objects, and a bit of memory for each.
+ *
+ * @param visit
+ *   Or NULL.
+ * @param visit_out
+ *   Or NULL.
+ * @return
+ *   0, or -ENOMEM.
+ */
+int
+slab_pool_audit(const struct slab_pool *pool, struct slab_audit *sum, slab_audit_visit visit,
+	slab_audit_out visit_out, void *arg);
+
 /**
  * Objects added so far, free or not. Thread-safe.
  */

@@ -134,19 +134,25 @@ in_use_and_no_other(void **state)
 	struct slab_conf conf = checked_conf(N);
 	void *objs[N], *rest[N];
 	struct slab_pool *pool;
+	unsigned int i;
 
 	(void)state;
-	pool = make(&conf);
-	assert_int_equal(slab_get(pool, 0, objs, 500), 0);
-	put_unseen(pool, objs[7]);
-	assert_int_equal(slab_get(pool, 1, rest, 501), -ENOBUFS);
-	assert_int_equal(faults[SLAB_FAULT_IN_USE], 1);
-	assert_int_equal(slab_pool_count(pool), 500);
-	assert_int_equal(slab_get(pool, 1, rest, 500), 0);
-	slab_put(pool, 0, objs, 500);
-	slab_put(pool, 0, rest, 500);
-	check_whole(pool, N);
-	pool_free(pool);
+	for (i = 0; i < 500; i += 60) {
+		faults_begin(state);
+		conf.depot = i % 120 == 0 ? 0 : SLAB_AUTO;
+		pool = make(&conf);
+		assert_int_equal(slab_get(pool, 0, objs, 500), 0);
+		put_unseen(pool, objs[i]);
+		assert_int_equal(slab_get(pool, 1, rest, 501), -ENOBUFS);
+		assert_int_equal(slab_pool_faults(pool), 1);
+		assert_int_equal(slab_pool_count(pool), 500);
+		assert_int_equal(slab_get(pool, 1, rest, 500), 0);
+		slab_put(pool, 0, objs, 500);
+		slab_put(pool, 0, rest, 500);
+		check_whole(pool, N);
+		assert_int_equal(slab_pool_faults(pool), 1);
+		pool_free(pool);
+	}
 }
 
 static void
