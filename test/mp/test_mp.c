@@ -8,6 +8,7 @@
  */
 
 #include <errno.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,10 +183,10 @@ check_telemetry(struct rte_mempool *ring)
 	CHECK(strstr(ask("/mempool_slab/stats,told"), "\"get_bulks\":1,\"get_objs\":7") != NULL);
 	rte_mempool_put_bulk(mp, objs, 7);
 	CHECK(strstr(ask("/mempool_slab/stats,told"), "\"put_objs\":7") != NULL);
-	CHECK(strstr(ask("/mempool_slab/info"), "null") != NULL);
-	CHECK(strstr(ask("/mempool_slab/info,nobody"), "null") != NULL);
+	CHECK(strstr(ask("/mempool_slab/info"), "{\"error\":\"pool ''") != NULL);
+	CHECK(strstr(ask("/mempool_slab/info,nobody"), "{\"error\":\"pool 'nobody'") != NULL);
 	ring->ops_index = mp->ops_index; /* as where plugins have another order */
-	CHECK(strstr(ask("/mempool_slab/stats,theirs"), "null") != NULL);
+	CHECK(strstr(ask("/mempool_slab/stats,theirs"), "{\"error\":\"pool 'theirs'") != NULL);
 	ring->ops_index = 1;
 	rte_mempool_free(mp);
 }
@@ -269,11 +270,10 @@ check_tunables(void)
 }
 
 static void
-primary(const char *self, char *slab, char *other)
+share_with(struct rte_mempool *mp, pid_t pid)
 {
-	struct rte_mempool *mp = make_pool("shared", "slab", NULL), *ring;
-	pid_t pid = start_secondary(self, (char *const[]){ slab, other }, "share");
-
+	shared->word = 0;
+	shared->got[0] = shared->got[1] = 0;
 	await(START);
 	work(mp, 1);
 	/* The secondary lives and rests; what is in its lcore's cache is within reach. */
@@ -285,7 +285,28 @@ primary(const char *self, char *slab, char *other)
 	printf("objects got: %llu by the primary, %llu by the secondary\n",
 		(unsigned long long)shared->got[0], (unsigned long long)shared->got[1]);
 	CHECK(shared->got[0] > 0 && shared->got[1] > 0);
+}
 
+/* It does not go on with another driver's functions: there are none, at address 0. */
+static void
+without_plugin(struct rte_mempool *mp, pid_t pid)
+{
+	int status;
+
+	CHECK(waitpid(pid, &status, 0) == pid);
+	CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	check_all_there(mp);
+}
+
+static void
+primary(const char *self, char *slab, char *other)
+{
+	struct rte_mempool *mp = make_pool("shared", "slab", NULL), *ring;
+
+	share_with(mp, start_secondary(self, (char *const[]){ slab, other }, "share"));
+	/* Where slab is the second driver, and not the first. */
+	share_with(mp, start_secondary(self, (char *const[]){ other, slab }, "share"));
+	without_plugin(mp, start_secondary(self, (char *const[]){ other, other }, "share"));
 	/* Other plugins first: the number of the ring pool's driver is slab's in the secondary. */
 	ring = make_pool("theirs", "ring_mp_mc", NULL);
 	CHECK(ring->ops_index == 1);
@@ -314,7 +335,7 @@ static void
 refuse(void)
 {
 	struct rte_mempool *mp = rte_mempool_lookup("theirs");
-	char line[1000] = "";
+	char line[2000] = "";
 	FILE *log = fmemopen(line, sizeof(line), "w");
 	void *obj;
 
@@ -327,6 +348,8 @@ refuse(void)
 	fclose(log);
 	printf("%s", line);
 	CHECK(strstr(line, "theirs") != NULL && strstr(line, "same order") != NULL);
+	CHECK(strstr(line, "order there: 0 slab, 1 ring_mp_mc") != NULL);
+	CHECK(strstr(line, "here: 0 bucket, 1 slab,") != NULL);
 	CHECK(strchr(line, '\n') == line + strlen(line) - 1);
 }
 

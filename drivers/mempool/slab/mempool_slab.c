@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 #include <errno.h>
-#include <stdatomic.h>
-#include <string.h>
 #include <unistd.h>
 
-#include <rte_errno.h>
 #include <rte_malloc.h>
 #include <rte_memory.h>
 #include <rte_vect.h>
@@ -47,7 +44,7 @@ configure(const struct rte_mempool *mp, struct slab_conf *conf, struct mempool_s
 		.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF),
 		.depot = SLAB_AUTO,
 		.min_partial = SLAB_AUTO,
-		.user_size = sizeof(*plan),
+		.user_size = sizeof(struct mempool_slab_user),
 	};
 	return mempool_slab_options(mp, conf, plan);
 }
@@ -56,6 +53,7 @@ static struct slab_pool *
 init(void *mem, struct slab_conf *conf, const struct mempool_slab_plan *plan)
 {
 	uint8_t nodes[RTE_MAX_LCORE];
+	struct mempool_slab_user *user;
 	struct slab_pool *pool;
 	unsigned int i;
 
@@ -66,7 +64,9 @@ init(void *mem, struct slab_conf *conf, const struct mempool_slab_plan *plan)
 	conf->lcore_node = nodes;
 	conf->node_number = plan->socket;
 	pool = slab_pool_init(mem, conf);
-	memcpy(slab_pool_user(pool), plan, sizeof(*plan));
+	user = slab_pool_user(pool);
+	user->plan = *plan;
+	mempool_slab_order(user->order);
 	return pool;
 }
 
@@ -101,6 +101,7 @@ slab_alloc(struct rte_mempool *mp)
 	/* Again, for a driver that is linked in: it was registered before EAL read its options. */
 	slab_set_simd_bits(rte_vect_get_max_simd_bitwidth());
 	mp->pool_data = init(mem, &conf, &plan);
+	mempool_slab_take_place(mp);
 	SLAB_LOG(DEBUG, "pool %s: created for %u objects, magazines of %u, depots of %u, %u nodes, "
 		"thread_cache %s, %zu bytes", mp->name, mp->size, slab_pool_magazine(mem),
 		slab_pool_depot(mem), plan.nodes,
@@ -137,30 +138,19 @@ slab_free(struct rte_mempool *mp)
 		SLAB_LOG(ERR, "pool %s: freed while %u of its %u objects are missing; "
 			"whoever holds them now writes to memory that is not theirs", mp->name, out,
 			slab_pool_added(pool));
+	if (out != 0)
+		mempool_slab_log_leaks(mp);
 	for (i = 0; slab_pool_room(pool, i) != NULL; i++)
 		rte_free(slab_pool_room(pool, i));
 	rte_free(pool);
 	mp->pool_data = NULL;
 }
 
-/* Once in a process is enough: the line tells what to do, and each burst would bring another. */
-static int __rte_cold
-refuse(const struct rte_mempool *mp)
-{
-	static atomic_bool told;
-
-	if (!atomic_exchange_explicit(&told, true, memory_order_relaxed))
-		SLAB_LOG(ERR, "pool %s was made by another driver, which has number %d in the "
-			"process that made it; slab has it here. Load the same plugins in the same "
-			"order (-d) in both processes", mp->name, mp->ops_index);
-	return -EINVAL;
-}
-
 static int
 slab_enqueue(struct rte_mempool *mp, void *const *objs, unsigned int n)
 {
 	if (unlikely(!slab_pool_valid(mp->pool_data)))
-		return refuse(mp);
+		return mempool_slab_refuse(mp);
 	return slab_put_fast(mp->pool_data, rte_lcore_id(), objs, n);
 }
 
@@ -168,7 +158,7 @@ static int
 slab_dequeue(struct rte_mempool *mp, void **objs, unsigned int n)
 {
 	if (unlikely(!slab_pool_valid(mp->pool_data)))
-		return refuse(mp);
+		return mempool_slab_refuse(mp);
 	return slab_get_fast(mp->pool_data, rte_lcore_id(), objs, n);
 }
 
@@ -178,7 +168,7 @@ slab_get_count(const struct rte_mempool *mp)
 	if (mp->pool_data == NULL) /* not populated yet */
 		return 0;
 	if (!slab_pool_valid(mp->pool_data)) {
-		refuse(mp);
+		mempool_slab_refuse(mp);
 		return 0;
 	}
 	return slab_pool_count(mp->pool_data);
@@ -200,7 +190,7 @@ slab_dequeue_contig_blocks(struct rte_mempool *mp, void **first, unsigned int n)
 	int ret;
 
 	if (unlikely(!slab_pool_valid(mp->pool_data)))
-		return refuse(mp);
+		return mempool_slab_refuse(mp);
 	ret = slab_get_blocks(mp->pool_data, rte_lcore_id(), first, n);
 	return ret == 0 || slab_pool_has_blocks(mp->pool_data) ? ret : -EOPNOTSUPP;
 }
@@ -282,7 +272,7 @@ slab_populate(struct rte_mempool *mp, unsigned int max, void *vaddr, rte_iova_t 
 	max = RTE_MIN(max, mempool_slab_plan_limit(mp, socket));
 	n = slab_range_plan(ranges, vaddr, len, stride(mp), mp->header_size, page, max);
 	for (i = 0; i < n && make_room(mp->pool_data, mp->socket_id); i++) {
-		ranges[i].node = mempool_slab_plan_node(slab_pool_user(mp->pool_data), socket);
+		ranges[i].node = mempool_slab_plan_node(&mempool_slab_user(mp)->plan, socket);
 		announce(mp, &ranges[i], (struct origin){ vaddr, iova }, obj_cb, arg);
 		sum += (int)slab_pool_add(mp->pool_data, &ranges[i]);
 	}
@@ -304,31 +294,9 @@ static const struct rte_mempool_ops ops = {
 	.dequeue_contig_blocks = slab_dequeue_contig_blocks,
 };
 
-static bool
-registered(void)
+RTE_INIT(mempool_slab_load)
 {
-	unsigned int i;
-
-	for (i = 0; i < rte_mempool_ops_table.num_ops; i++)
-		if (strcmp(rte_mempool_ops_table.ops[i].name, ops.name) == 0)
-			return true;
-	return false;
-}
-
-RTE_INIT(mempool_slab_register)
-{
-	int ret;
-
 	/* For secondaries, which make no pool; EAL's limit is known when it loads plugins. */
 	slab_set_simd_bits(rte_vect_get_max_simd_bitwidth());
-	if (registered()) {
-		SLAB_LOG(WARNING, "the driver is loaded already, from another file; "
-			"this one stays idle: load it once, by -d or from DPDK's own directory");
-		return;
-	}
-	ret = rte_mempool_register_ops(&ops);
-	if (ret < 0)
-		SLAB_LOG(ERR, "DPDK refused the driver: %s; there will be no pools of slab. "
-			"At most %d drivers fit: load fewer plugins, by -d one by one",
-			rte_strerror(-ret), RTE_MEMPOOL_MAX_OPS_IDX);
+	mempool_slab_register(&ops);
 }

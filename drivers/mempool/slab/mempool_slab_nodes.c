@@ -159,7 +159,7 @@ mempool_slab_plan_node(const struct mempool_slab_plan *plan, int socket)
 static struct mempool_slab_plan *
 plan_of(const struct rte_mempool *mp)
 {
-	return slab_pool_user(mp->pool_data);
+	return &mempool_slab_user(mp)->plan;
 }
 
 ssize_t

@@ -6,6 +6,7 @@
 #include <rte_lcore.h>
 #include <rte_log.h>
 #include <rte_mempool.h>
+#include <rte_telemetry.h>
 
 #include "mempool_slab.h"
 #include "slab.h"
@@ -33,13 +34,26 @@ mempool_slab_is(const struct rte_mempool *mp);
 struct rte_mempool *
 mempool_slab_lookup(const char *name);
 
+/* An answer in telemetry that says why there is none. */
+int
+mempool_slab_answer_error(struct rte_tel_data *data, const char *format, ...)
+	__rte_format_printf(2, 3);
+
+/* Begin an answer about the pool of that name, and return it; or NULL, after such an answer. */
+struct rte_mempool *
+mempool_slab_answer_begin(const char *name, struct rte_tel_data *data);
+
+/* A line in the log for each of the first objects that are not back when the pool is freed. */
+void
+mempool_slab_log_leaks(const struct rte_mempool *mp);
+
 /* Read decimal digits, and go on behind them: false if there are none, or too many. */
 bool
 mempool_slab_read_number(const char **text, unsigned long *value);
 
 /*
- * Where the objects of a pool are to lie; behind the pool, since all processes have it. Node i of the
- * pool is EAL's socket[i], and has the objects from until[i - 1] to until[i].
+ * Where the objects of a pool are to lie. Node i of the pool is EAL's socket[i], and has the objects
+ * from until[i - 1] to until[i].
  */
 struct mempool_slab_plan {
 	bool asked_for;         /* or else one node, wherever rte_mempool has its memory */
@@ -49,6 +63,35 @@ struct mempool_slab_plan {
 	int asked;              /* mp->socket_id as the application set it */
 	int now;                /* the node whose share is being placed; -1: none; nodes: refused */
 };
+
+/* What the driver keeps behind a pool, where all processes find it. */
+#define MEMPOOL_SLAB_ORDER (RTE_MEMPOOL_MAX_OPS_IDX * (RTE_MEMPOOL_OPS_NAMESIZE + 5))
+struct mempool_slab_user {
+	struct mempool_slab_plan plan;
+	char order[MEMPOOL_SLAB_ORDER]; /* of the drivers, in the process that made the pool */
+};
+
+static inline struct mempool_slab_user *
+mempool_slab_user(const struct rte_mempool *mp)
+{
+	return slab_pool_user(mp->pool_data);
+}
+
+/* Write the drivers that this process has, with their numbers; MEMPOOL_SLAB_ORDER bytes. */
+void
+mempool_slab_order(char *text);
+
+/* Make this driver known to DPDK; says so if it cannot be. */
+void
+mempool_slab_register(const struct rte_mempool_ops *ops);
+
+/* Let all processes that have the driver find it for this pool, in whatever order they loaded it. */
+void
+mempool_slab_take_place(struct rte_mempool *mp);
+
+/* -EINVAL, after one line about a pool that is of another driver. */
+int
+mempool_slab_refuse(const struct rte_mempool *mp);
 
 /* Fill in a plan by the text of an option nodes=; -EINVAL after a line that says what is wrong. */
 int

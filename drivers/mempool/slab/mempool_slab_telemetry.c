@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <errno.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -14,8 +14,9 @@
  * /mempool_slab/info,<pool>      how a pool is made
  * /mempool_slab/stats,<pool>     what all lcores did together; zero but for a pool with stats=on
  *
- * Called in the telemetry thread; only reads, and waits for nobody who gets or puts. Commands that
- * set something are in mempool_slab_tunables.c.
+ * Called in the telemetry thread; only reads, and waits for nobody who gets or puts. What is wrong with a
+ * question is answered by {"error": why}. Further commands are in mempool_slab_tunables.c,
+ * mempool_slab_audit.c and mempool_slab_reclaim.c.
  */
 
 bool
@@ -55,14 +56,29 @@ mempool_slab_lookup(const char *name)
 	return mp != NULL && mempool_slab_is(mp) ? mp : NULL;
 }
 
-/* The pool that a command names, with an answer begun. */
-static const struct rte_mempool *
-pool_of(const char *params, struct rte_tel_data *data)
+int
+mempool_slab_answer_error(struct rte_tel_data *data, const char *format, ...)
 {
-	const struct rte_mempool *mp = mempool_slab_lookup(params);
+	char text[RTE_TEL_MAX_STRING_LEN];
+	va_list args;
 
-	if (mp == NULL)
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	rte_tel_data_start_dict(data);
+	return rte_tel_data_add_dict_string(data, "error", text);
+}
+
+struct rte_mempool *
+mempool_slab_answer_begin(const char *name, struct rte_tel_data *data)
+{
+	struct rte_mempool *mp = mempool_slab_lookup(name);
+
+	if (mp == NULL) {
+		mempool_slab_answer_error(data, "pool '%.32s': there is no such pool of slab",
+			name != NULL ? name : "");
 		return NULL;
+	}
 	rte_tel_data_start_dict(data);
 	rte_tel_data_add_dict_string(data, "name", mp->name);
 	return mp;
@@ -71,12 +87,12 @@ pool_of(const char *params, struct rte_tel_data *data)
 static int
 info(const char *cmd, const char *params, struct rte_tel_data *data)
 {
-	const struct rte_mempool *mp = pool_of(params, data);
+	const struct rte_mempool *mp = mempool_slab_answer_begin(params, data);
 	const struct slab_pool *pool;
 
 	RTE_SET_USED(cmd);
 	if (mp == NULL)
-		return -EINVAL;
+		return 0;
 	pool = mp->pool_data;
 	rte_tel_data_add_dict_u64(data, "objects", slab_pool_added(pool));
 	rte_tel_data_add_dict_u64(data, "free", slab_pool_count(pool));
@@ -136,13 +152,13 @@ sum(const struct slab_pool *pool)
 static int
 stats(const char *cmd, const char *params, struct rte_tel_data *data)
 {
-	const struct rte_mempool *mp = pool_of(params, data);
+	const struct rte_mempool *mp = mempool_slab_answer_begin(params, data);
 	struct slab_stats all;
 	unsigned int i;
 
 	RTE_SET_USED(cmd);
 	if (mp == NULL)
-		return -EINVAL;
+		return 0;
 	all = sum(mp->pool_data);
 	for (i = 0; i < RTE_DIM(fields); i++)
 		rte_tel_data_add_dict_u64(data, fields[i].name, *field(&all, i));

@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,46 +73,18 @@ mempool_slab_tunable_set(struct rte_mempool *mp, const char *name, uint32_t valu
 	return ret;
 }
 
-static int __rte_format_printf(2, 3)
-answer_error(struct rte_tel_data *data, const char *format, ...)
-{
-	char text[RTE_TEL_MAX_STRING_LEN];
-	va_list args;
-
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	rte_tel_data_start_dict(data);
-	return rte_tel_data_add_dict_string(data, "error", text);
-}
-
-static int
-no_pool(struct rte_tel_data *data, const char *name)
-{
-	return answer_error(data, "pool '%.32s': there is no such pool of slab",
-		name != NULL ? name : "");
-}
-
-static void
-answer_begin(struct rte_tel_data *data, const struct rte_mempool *mp)
-{
-	rte_tel_data_start_dict(data);
-	rte_tel_data_add_dict_string(data, "name", mp->name);
-}
-
 static int
 answer_tunables(const char *cmd, const char *params, struct rte_tel_data *data)
 {
-	const struct rte_mempool *mp = mempool_slab_lookup(params);
+	const struct rte_mempool *mp = mempool_slab_answer_begin(params, data);
 	const struct slab_pool *pool;
 	const struct tunable *t;
 	char most[32];
 
 	RTE_SET_USED(cmd);
 	if (mp == NULL)
-		return no_pool(data, params);
+		return 0;
 	pool = mp->pool_data;
-	answer_begin(data, mp);
 	for (t = tunables; t < tunables + RTE_DIM(tunables); t++) {
 		snprintf(most, sizeof(most), "%s_max", t->name);
 		rte_tel_data_add_dict_u64(data, t->name, slab_pool_tunable(pool, t->which));
@@ -142,9 +113,8 @@ set_by_text(struct rte_mempool *mp, const struct tunable *t, const char *value,
 
 	if (!mempool_slab_read_number(&end, &number) || *end != '\0' || number > UINT32_MAX ||
 			slab_pool_tune(mp->pool_data, t->which, (uint32_t)number) != 0)
-		return answer_error(data, NOT_ALLOWED, mp->name, t->name, value,
+		return mempool_slab_answer_error(data, NOT_ALLOWED, mp->name, t->name, value,
 			slab_pool_tunable_most(mp->pool_data, t->which), t->unit);
-	answer_begin(data, mp);
 	return rte_tel_data_add_dict_u64(data, t->name,
 		slab_pool_tunable(mp->pool_data, t->which));
 }
@@ -159,14 +129,14 @@ answer_set(const char *cmd, const char *params, struct rte_tel_data *data)
 	RTE_SET_USED(cmd);
 	if (params == NULL || rte_strscpy(text, params, sizeof(text)) < 0 ||
 			(value = cut(text)) == NULL || (name = cut(text)) == NULL)
-		return answer_error(data, "'%.32s': wanted: POOL,TUNABLE,VALUE",
+		return mempool_slab_answer_error(data, "'%.32s': wanted: POOL,TUNABLE,VALUE",
 			params != NULL ? params : "");
-	mp = mempool_slab_lookup(text);
+	mp = mempool_slab_answer_begin(text, data);
 	if (mp == NULL)
-		return no_pool(data, text);
+		return 0;
 	t = find(name);
 	if (t == NULL)
-		return answer_error(data, "pool %s: no tunable '%.16s'; allowed: " ALL_NAMES,
+		return mempool_slab_answer_error(data, "pool %s: no tunable '%.16s'; allowed: " ALL_NAMES,
 			mp->name, name);
 	return set_by_text(mp, t, value, data);
 }
