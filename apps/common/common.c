@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -76,6 +77,18 @@ apps_slab_nodes(const char *nodes)
 		return 0;
 	ret = add_nodes(nodes);
 	return ret == 0 ? try_slab() : ret;
+}
+
+void *
+apps_slab_function(const char *name)
+{
+	void *plugin = dlopen("librte_mempool_slab.so", RTLD_LAZY | RTLD_NOLOAD), *found;
+
+	if (plugin == NULL)
+		return NULL;
+	found = dlsym(plugin, name);
+	dlclose(plugin);
+	return found;
 }
 
 static int

@@ -26,6 +26,9 @@ bool apps_has_pool_driver(const char *name);
  */
 int apps_slab_nodes(const char *nodes);
 
+/* A public function of the slab driver by its name; NULL where that is not loaded. */
+void *apps_slab_function(const char *name);
+
 /* The median of those that are numbers, NAN when none is; sorts what it is given. */
 double apps_median(double *values, unsigned int n);
 

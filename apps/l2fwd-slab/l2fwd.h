@@ -149,6 +149,13 @@ struct rte_eth_stats l2fwd_port_counters(const struct l2fwd_port *port);
 bool l2fwd_longframe_complete(const struct l2fwd_port *port, struct rte_mbuf *m);
 void l2fwd_longframe_reset(void);
 
+/* audit.c */
+
+/* Take down where the buffers of a pool are; if some are missing, say on stderr which. */
+void l2fwd_audit(const struct rte_mempool *mp, bool missing);
+/* What was taken down last, if a pool was slab's. */
+void l2fwd_audit_report(FILE *f);
+
 /* pool.c */
 
 /* Which drivers to run: those asked for, or slab; -1 after an error line. */

@@ -150,6 +150,7 @@ l2fwd_pool_free(struct rte_mempool *mp)
 {
 	unsigned int missing = mp->size - rte_mempool_avail_count(mp);
 
+	l2fwd_audit(mp, missing != 0);
 	if (missing == 0)
 		rte_mempool_free(mp);
 	return missing;

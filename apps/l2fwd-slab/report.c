@@ -194,6 +194,7 @@ l2fwd_report(const struct l2fwd_outcome *out)
 	l2fwd_ports_report(stdout);
 	if (l2fwd_unaccounted() != 0)
 		printf("%"PRId64" frames are neither sent nor dropped\n", l2fwd_unaccounted());
+	l2fwd_audit_report(stdout);
 	if (out->missing > 0)
 		printf("%"PRIu64" buffers did not come back\n", out->missing);
 	fflush(stdout);

@@ -62,6 +62,14 @@ def judge_output(args, status, output):
     for regex in args.expect:
         if re.search(regex, output) is None:
             dpdkrun.fail(f'nothing like /{regex}/ in the output', output)
+    audits = re.findall(r'^Buffers of slab at the end: (\d+) of (\d+) free \((\d+) in slabs, '
+                        r'(\d+) in depots, (\d+) in lcore caches, (\d+) in CPU caches, '
+                        r'(\d+) in mempool caches\), 0 in use$', output, re.M)
+    if len(audits) != 1:
+        dpdkrun.fail('not one line says where the buffers are', output)
+    free, all_buffers, *places = (int(n) for n in audits[0])
+    if free != all_buffers or sum(places) != free:
+        dpdkrun.fail('the line about buffers does not add up', output)
     for pool in args.pools.split(','):
         if re.search(rf'^{pool} +\d', output, re.M) is None:
             dpdkrun.fail(f'the table has no line for {pool}', output)

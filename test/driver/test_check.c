@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * What the driver says of objects that are not what they have to be, with and without check=on, in
- * a process of EAL with two lcores.
+ * What the driver says of objects that are not what they have to be, with and without check=on, and
+ * of where objects are; in a process of EAL with two lcores.
  */
 
+#include <dlfcn.h>
+#include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -23,6 +25,8 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_mempool.h>
+
+#include "mempool_slab.h"
 
 #define N 1000
 
@@ -249,6 +253,119 @@ on_fault_abort(void **state)
 	end(mp);
 }
 
+/* What the plugin has beyond rte_mempool: EAL loaded it. */
+static void *
+of_plugin(const char *symbol)
+{
+	void *plugin = dlopen("librte_mempool_slab.so", RTLD_LAZY | RTLD_NOLOAD), *found;
+
+	assert_non_null(plugin);
+	found = dlsym(plugin, symbol);
+	assert_non_null(found);
+	dlclose(plugin);
+	return found;
+}
+
+static struct mempool_slab_audit
+audit(const struct rte_mempool *mp, char **text)
+{
+	__typeof__(&mempool_slab_audit) look = of_plugin("mempool_slab_audit");
+	struct mempool_slab_audit a;
+	size_t size;
+	FILE *f = open_memstream(text, &size);
+
+	assert_int_equal(look(mp, &a, f), 0);
+	fclose(f);
+	print_message("%s", *text);
+	assert_int_equal(a.in_slabs + a.in_depots + a.in_lcore_caches + a.in_cpu_caches +
+		a.in_mempool_caches + a.out + a.lost, a.objects);
+	assert_int_equal(a.objects, N);
+	assert_int_equal(a.twice, 0);
+	return a;
+}
+
+/* Those that got them are named here and, when the pool is freed all the same, in the log. */
+void
+leak(struct rte_mempool *mp, void **objs);
+
+__attribute__((noinline)) void
+leak(struct rte_mempool *mp, void **objs)
+{
+	assert_int_equal(rte_mempool_get_bulk(mp, objs, 3), 0);
+}
+
+static void
+leaks_are_named(void **state)
+{
+	struct rte_mempool *mp = make("leaky", "slab", "check=on,track=on");
+	char *text, address[32];
+	void *objs[N];
+	int i;
+
+	(void)state;
+	leak(mp, objs);
+	assert_int_equal(audit(mp, &text).out, 3);
+	assert_non_null(strstr(text, "got by lcore 0 of process "));
+	assert_non_null(strstr(text, "from leak+0x"));
+	assert_non_null(strstr(text, "slabs of node 0: "));
+	free(text);
+	log_begin();
+	rte_mempool_free(mp);
+	text = log_end();
+	assert_non_null(strstr(text, "freed while 3 of its 1000 objects are missing"));
+	assert_int_equal(lines_of(text), 1 + 3);
+	for (i = 0; i < 3; i++) {
+		snprintf(address, sizeof(address), "missing: %p: got by", objs[i]);
+		assert_non_null(strstr(text, address));
+	}
+	free(text);
+}
+
+/* Those in caches of rte_mempool are free. */
+static void
+mempool_caches(void **state)
+{
+	struct rte_mempool *mp = rte_mempool_create_empty("cached", N, 200, 64, 0, SOCKET_ID_ANY, 0);
+	struct mempool_slab_audit a;
+	void *objs[40];
+	char *text;
+
+	(void)state;
+	assert_int_equal(rte_mempool_set_ops_byname(mp, "slab", NULL), 0);
+	assert_int_equal(rte_mempool_populate_default(mp), N);
+	assert_int_equal(rte_mempool_get_bulk(mp, objs, 10), 0);
+	a = audit(mp, &text);
+	assert_int_equal(a.out, 10);
+	assert_true(a.in_mempool_caches > 0);
+	free(text);
+	rte_mempool_put_bulk(mp, objs, 10);
+	a = audit(mp, &text);
+	assert_int_equal(a.out, 0);
+	free(text);
+	rte_mempool_free(mp);
+}
+
+static void
+not_of_slab(void **state)
+{
+	__typeof__(&mempool_slab_audit) look = of_plugin("mempool_slab_audit");
+	__typeof__(&mempool_slab_reclaim) reclaim = of_plugin("mempool_slab_reclaim");
+	struct rte_mempool *ring = make("ring pool", "ring_mp_mc", NULL);
+	struct rte_mempool *empty = rte_mempool_create_empty("empty", N, 64, 0, 0, SOCKET_ID_ANY, 0);
+	struct mempool_slab_audit a;
+
+	(void)state;
+	assert_int_equal(rte_mempool_set_ops_byname(empty, "slab", NULL), 0);
+	assert_int_equal(look(ring, &a, NULL), -EINVAL);
+	assert_int_equal(look(empty, &a, NULL), -EINVAL);
+	assert_int_equal(reclaim(ring, 0), -EINVAL);
+	assert_int_equal(reclaim(empty, 0), -EINVAL);
+	assert_int_equal(rte_mempool_populate_default(empty), N);
+	assert_int_equal(reclaim(empty, 0), 0);
+	rte_mempool_free(ring);
+	end(empty);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -258,6 +375,9 @@ main(int argc, char **argv)
 		cmocka_unit_test(no_flood),
 		cmocka_unit_test(who_did_it),
 		cmocka_unit_test(on_fault_abort),
+		cmocka_unit_test(leaks_are_named),
+		cmocka_unit_test(mempool_caches),
+		cmocka_unit_test(not_of_slab),
 	};
 	int ret;
 

@@ -191,6 +191,35 @@ check_telemetry(struct rte_mempool *ring)
 	rte_mempool_free(mp);
 }
 
+static void
+check_audit(void)
+{
+	struct rte_mempool *mp = make_pool("told, 7", "slab", "check=on,track=on");
+	void *objs[7];
+
+	CHECK(rte_mempool_get_bulk(mp, objs, 7) == 0);
+	CHECK(strstr(ask("/mempool_slab/audit,told, 7"), "\"objects\":1000,") != NULL);
+	CHECK(strstr(ask("/mempool_slab/audit,told, 7"), "\"in_use\":7,\"lost\":0,\"twice\":0,"
+		"\"slabs_by_node\":{\"0\":") != NULL);
+	CHECK(strstr(ask("/mempool_slab/audit,told, 7"), ": got by lcore 0 of process ") != NULL);
+	rte_mempool_put_bulk(mp, objs, 7);
+	CHECK(strstr(ask("/mempool_slab/audit,told, 7"), "\"first_in_use\":[]") != NULL);
+	CHECK(strstr(ask("/mempool_slab/audit,nobody"), "{\"error\":\"pool 'nobody'") != NULL);
+	CHECK(strcmp(ask("/mempool_slab/reclaim,told, 7"),
+		"{\"/mempool_slab/reclaim\":{\"name\":\"told, 7\",\"objects\":0}}") == 0);
+	CHECK(strcmp(ask("/mempool_slab/reclaim,told, 7,4194303"),
+		"{\"/mempool_slab/reclaim\":{\"name\":\"told, 7\",\"objects\":0}}") == 0);
+	CHECK(strstr(ask("/mempool_slab/reclaim,told, 7,x"), "{\"error\":") != NULL);
+	CHECK(strstr(ask("/mempool_slab/reclaim,"), "{\"error\":") != NULL);
+	CHECK(strstr(ask("/mempool_slab/reclaim"), "{\"error\":") != NULL);
+	CHECK(strstr(ask("/mempool_slab/stats,told, 7"), "\"faults\":0,\"faults_foreign\":0,"
+		"\"faults_inside\":0,\"faults_double\":0,\"faults_in_use\":0") != NULL);
+	rte_mempool_put(mp, objs[0]);
+	CHECK(strstr(ask("/mempool_slab/stats,told, 7"), "\"faults_double\":1") != NULL);
+	CHECK(strstr(ask("/mempool_slab/info,told, 7"), "\"check\":\"on\",\"track\":\"on\"") != NULL);
+	rte_mempool_free(mp);
+}
+
 /* Each mistake is answered by what is wrong, and by what would be right. */
 static void
 check_refused(const char *params, const char *expected)
@@ -314,6 +343,7 @@ primary(const char *self, char *slab, char *other)
 	CHECK(rte_mempool_avail_count(ring) == OBJECTS);
 	check_telemetry(ring);
 	check_tunables();
+	check_audit();
 	rte_mempool_free(ring);
 	rte_mempool_free(mp);
 }
