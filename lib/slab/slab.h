@@ -112,6 +112,8 @@ struct slab_conf {
 				    *   free, or in use? Takes a byte for each object. */
 	bool track;                /**< Note who got each object last; with check only. Takes 24 bytes
 				    *   for each object. */
+	uint32_t object_size;      /**< With check, in a program built with AddressSanitizer: bytes of an
+				    *   object that may not be touched between a put and a get. */
 	bool abort_on_fault;       /**< abort() when the handler of a fault returns. */
 	uint32_t magazine;         /**< Objects in a magazine, 1 to SLAB_MAX_MAGAZINE; 0: choose. */
 	uint32_t user_size;        /**< Bytes for the caller's own use, see slab_pool_user(). */

@@ -83,6 +83,24 @@ turn_free(const struct slab_pool *pool, void *const *objs, unsigned int n)
 	return turn(pool, objs, n, SLAB_STATE_OUT, SLAB_STATE_FREE);
 }
 
+/* Of the program's runtime, if that is built with AddressSanitizer; what is poisoned keeps its contents. */
+void __asan_poison_memory_region(const volatile void *at, size_t size) __attribute__((weak));
+void __asan_unpoison_memory_region(const volatile void *at, size_t size) __attribute__((weak));
+
+static void
+poison(const struct slab_pool *pool, void *const *objs, unsigned int n)
+{
+	for (; __asan_poison_memory_region != NULL && n != 0; n--)
+		__asan_poison_memory_region(*objs++, pool->object_size);
+}
+
+static void
+unpoison(const struct slab_pool *pool, void *const *objs, unsigned int n)
+{
+	for (; __asan_unpoison_memory_region != NULL && n != 0; n--)
+		__asan_unpoison_memory_region(*objs++, pool->object_size);
+}
+
 static void
 report(struct slab_pool *pool, const void *obj, enum slab_fault wrong_state)
 {
@@ -143,6 +161,7 @@ put_others(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsigned i
 		objs += done + 1;
 		n -= done + 1;
 		done = turn_free(pool, objs, n);
+		poison(pool, objs, done);
 		put_unchecked(pool, lcore, objs, done);
 	}
 }
@@ -162,9 +181,12 @@ slab_get_aside(struct slab_pool *pool, uint32_t lcore, void **objs, unsigned int
 	done = turn_out(pool, objs, n);
 	if (__builtin_expect(done < n, 0))
 		ret = replace(pool, lcore, objs, done, n);
-	if (ret == 0 && pool->tracks_id != 0)
+	if (ret != 0)
+		return ret;
+	unpoison(pool, objs, n);
+	if (pool->tracks_id != 0)
 		keep_track(pool, lcore, objs, n, caller);
-	return ret;
+	return 0;
 }
 
 int
@@ -175,6 +197,7 @@ slab_put_aside(struct slab_pool *pool, uint32_t lcore, void *const *objs, unsign
 	if (pool->states_id == 0)
 		return slab_put_thread(pool, objs, n);
 	done = turn_free(pool, objs, n);
+	poison(pool, objs, done);
 	put_unchecked(pool, lcore, objs, done);
 	if (__builtin_expect(done < n, 0))
 		put_others(pool, lcore, objs, done, n);
@@ -216,6 +239,7 @@ slab_check_blocks(struct slab_pool *pool, uint32_t lcore, void *const *first, un
 			slab_slabs_put(pool, objs + k + 1, SLAB_OBJECTS - k - 1);
 			return i;
 		}
+		unpoison(pool, objs, SLAB_OBJECTS);
 		if (pool->tracks_id != 0)
 			keep_track(pool, lcore, objs, SLAB_OBJECTS, caller);
 	}
@@ -230,5 +254,6 @@ slab_check_put_blocks(const struct slab_pool *pool, void *const *first, unsigned
 	for (; pool->states_id != 0 && n != 0; n--) {
 		expand(pool, *first++, objs);
 		turn_free(pool, objs, SLAB_OBJECTS);
+		poison(pool, objs, SLAB_OBJECTS);
 	}
 }

@@ -207,6 +207,7 @@ slab_pool_init(void *mem, const struct slab_conf *conf)
 	slab_store_relaxed(&pool->min_partial, conf->min_partial == SLAB_AUTO ?
 		default_min_partial(conf->stride) : conf->min_partial);
 	pool->caches_id = (uint32_t)at.caches_id;
+	pool->object_size = conf->object_size;
 	pool->abort_on_fault = conf->abort_on_fault;
 	pool->lcore_caches = at.lcore_caches != 0;
 	pool->cache_units = at.cache_units;

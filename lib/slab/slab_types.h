@@ -220,6 +220,7 @@ struct slab_pool {
 	uint32_t tracks_id;       /* 0: nobody keeps track */
 	uint32_t caches_id;       /* of the first cache */
 	uint32_t cache_units;
+	uint32_t object_size;     /* what is poisoned of it while it is free */
 	bool abort_on_fault;
 	bool lcore_caches;        /* those of lcores come first; otherwise lcores have none */
 	slab_atomic32 added;      /* objects */

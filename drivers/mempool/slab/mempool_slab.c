@@ -38,6 +38,7 @@ configure(const struct rte_mempool *mp, struct slab_conf *conf, struct mempool_s
 		.objects = mp->size,
 		.stride = stride(mp),
 		.align = alignment(mp),
+		.object_size = mp->elt_size,
 		.lcores = RTE_MAX_LCORE,
 		.active_lcores = rte_lcore_count(),
 		.lcore_cache = mp->cache_size == 0,
