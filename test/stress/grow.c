@@ -109,6 +109,7 @@ growth_begin(struct growth *g, enum order order, uint32_t nodes, uint64_t *seed)
 	conf.thread_cache = crew_thread_cache(draw(seed, 6));
 	conf.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 	conf.nodes = nodes;
+	conf.check = draw(seed, 2);
 	conf.lcore_node = lcore_node;
 	conf.stats = true;
 	*g = (struct growth){ .pool = pool_make(&conf) };

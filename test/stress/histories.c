@@ -138,6 +138,7 @@ begin_group(struct histories *h, uint32_t group)
 	conf.thread_cache = crew_thread_cache(shape / 288);
 	conf.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 	conf.lcore_node = lcore_node;
+	conf.check = group % 2;
 	h->n = conf.objects;
 	h->pool = pool_make(&conf);
 	add_all(h->pool, h->n, conf.nodes);

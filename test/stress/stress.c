@@ -270,7 +270,7 @@ check_all_there(struct shared *s)
 }
 
 static void
-check(const struct load *load, uint32_t bursts)
+check(const struct load *load, uint32_t bursts, bool checks)
 {
 	static const uint8_t lcore_node[THREADS] = { 0, 1, 2, 0 };
 	struct slab_conf conf = plain_conf(load->objects);
@@ -285,6 +285,7 @@ check(const struct load *load, uint32_t bursts)
 	conf.lcore_partial = load->lcore_partial;
 	conf.cpus = (uint32_t)sysconf(_SC_NPROCESSORS_CONF);
 	conf.thread_cache = load->thread_cache;
+	conf.check = conf.track = checks;
 	*s = (struct shared){ .load = load, .bursts = bursts,
 		.pool = slab_pool_init(map(slab_pool_size(&conf)), &conf),
 		.holder = map(load->objects) };
@@ -336,12 +337,15 @@ static const struct load loads[] = {
 static void
 all_loads(void **state)
 {
-	const char *bursts = getenv("STRESS_BURSTS");
+	const char *value = getenv("STRESS_BURSTS");
+	uint32_t bursts = value != NULL ? (uint32_t)strtoul(value, NULL, 10) : 300000;
 	unsigned int i;
 
 	(void)state;
-	for (i = 0; i < sizeof(loads) / sizeof(loads[0]); i++)
-		check(&loads[i], bursts != NULL ? (uint32_t)strtoul(bursts, NULL, 10) : 300000);
+	for (i = 0; i < sizeof(loads) / sizeof(loads[0]); i++) {
+		check(&loads[i], bursts / 2, false);
+		check(&loads[i], bursts / 2, true);
+	}
 }
 
 int
