@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
 
-"""summary.py BUILD...: adds up what meson recorded of the last test run in each build directory.
+"""summary.py BUILD|NAME:STATUS:FILE...: adds up what meson recorded of the last test run in each build
+directory, and what else was run, as one test each: a name, its status, and what it printed.
 
 Prints the output of what failed and the reason of what was skipped, and last the counts. Fails
 when anything failed, when nothing passed, or when a run left no record.
@@ -15,6 +16,11 @@ PASSED = ('OK', 'EXPECTEDFAIL')
 
 
 def read(build):
+    if build.count(':') == 2:
+        name, status, path = build.split(':')
+        with open(path, encoding='utf-8') as f:
+            return [{'name': name, 'result': 'OK' if status == '0' else 'FAIL',
+                     'stdout': f.read()}]
     path = os.path.join(build, 'meson-logs', 'testlog.json')
     try:
         with open(path, encoding='utf-8') as f:
@@ -34,7 +40,7 @@ def reason(test):
 
 
 def main():
-    tests = [(os.path.basename(build), test) for build in sys.argv[1:] for test in read(build)]
+    tests = [(os.path.basename(build.split(':')[0]), test) for build in sys.argv[1:] for test in read(build)]
     skipped = [(where, test) for where, test in tests if test['result'] == 'SKIP']
     failed = [(where, test) for where, test in tests
               if test['result'] != 'SKIP' and test['result'] not in PASSED]
