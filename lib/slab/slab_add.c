@@ -62,6 +62,13 @@ set_base(struct slab_pool *pool, const struct slab_range *range)
 	pool->base = slab_distance(pool, range->base) - (UINT64_C(1) << (31 + pool->shift));
 }
 
+static void
+choose_main(struct slab_pool *pool, const struct slab_chunk *chunk)
+{
+	if (slab_load_relaxed(&chunk->count) > slab_load_relaxed(&slab_chunk_main(pool)->count))
+		slab_store_release(&pool->main_chunk, slab_distance(pool, chunk));
+}
+
 /* The record of each slab that begins here, before anybody hears of it. */
 static void
 record_slabs(struct slab_pool *pool, uint32_t record, uint32_t first, uint32_t end)
@@ -97,6 +104,7 @@ slab_pool_add(struct slab_pool *pool, const struct slab_range *range)
 	if (slab_load_relaxed(&pool->nr_chunks) == 0)
 		set_base(pool, &taken);
 	record = record_range(pool, &taken, &first);
+	choose_main(pool, slab_chunk_at(pool, record));
 	record_slabs(pool, record, first, first + taken.count);
 	slab_check_add(pool, first, taken.count);
 	slab_store_release(&pool->numbers, first + taken.count);

@@ -32,43 +32,46 @@ turn_one(slab_atomic8 *state, uint8_t was, uint8_t now)
 	return true;
 }
 
-/* Wherever they lie. */
-static __attribute__((noinline)) unsigned int
-turn_anywhere(const struct slab_pool *pool, void *const *objs, unsigned int n, uint8_t was,
-	uint8_t now)
+/* Wherever it lies. */
+static __attribute__((noinline)) bool
+turn_anywhere(const struct slab_pool *pool, const void *obj, uint8_t was, uint8_t now)
 {
+	uint32_t number = slab_chunk_number(pool, obj);
+
+	return number != SLAB_NO_NUMBER && turn_one(&slab_states(pool)[number], was, now);
+}
+
+/*
+ * Turn objects from one state to another, up to the first that is none of the pool or not in that
+ * state; returns how many. Most pools have nearly all their objects in one chunk.
+ */
+static inline __attribute__((always_inline)) unsigned int
+turn_in_grid(const struct slab_pool *pool, const struct slab_chunk *chunk, struct slab_grid grid,
+	void *const *objs, unsigned int n, uint8_t was, uint8_t now, bool pages)
+{
+	uintptr_t states = (uintptr_t)(slab_states(pool) + chunk->first);
 	unsigned int i;
-	uint32_t number;
+	uint64_t at;
 
 	for (i = 0; i < n; i++) {
-		number = slab_chunk_number(pool, objs[i]);
-		if (number == SLAB_NO_NUMBER || !turn_one(&slab_states(pool)[number], was, now))
+		at = slab_grid_index(grid, objs[i], pages);
+		if (__builtin_expect(at < grid.count, 1) ?
+				!turn_one((slab_atomic8 *)(states + at), was, now) :
+				!turn_anywhere(pool, objs[i], was, now))
 			break;
 	}
 	return i;
 }
 
-/*
- * Turn objects from one state to another, up to the first that is none of the pool or not in that
- * state; returns how many. Most pools have all their objects in one row.
- */
 static inline __attribute__((always_inline)) unsigned int
 turn(const struct slab_pool *pool, void *const *objs, unsigned int n, uint8_t was, uint8_t now)
 {
-	struct slab_row row = slab_chunk_first_row(pool);
-	struct slab_stride divide = pool->divide;
-	uintptr_t states = (uintptr_t)slab_states(pool);
-	uint64_t count = row.count, at;
-	unsigned int i;
+	const struct slab_chunk *chunk = slab_chunk_main(pool);
+	struct slab_grid grid = slab_chunk_grid(pool, chunk);
 
-	for (i = 0; i < n; i++) {
-		at = slab_row_index(row, divide, objs[i]);
-		if (__builtin_expect(at >= count, 0))
-			return i + turn_anywhere(pool, objs + i, n - i, was, now);
-		if (!turn_one((slab_atomic8 *)(states + at), was, now))
-			break;
-	}
-	return i;
+	return slab_grid_has_pages(grid) ?
+		turn_in_grid(pool, chunk, grid, objs, n, was, now, true) :
+		turn_in_grid(pool, chunk, grid, objs, n, was, now, false);
 }
 
 static inline unsigned int

@@ -94,43 +94,31 @@ slab_chunk_end(const struct slab_pool *pool, const struct slab_chunk *chunk)
 	return place(pool, chunk, slab_load_relaxed(&chunk->count));
 }
 
-struct slab_row
-slab_chunk_row_at(const struct slab_pool *pool, const void *what)
-{
-	const struct slab_chunk *chunk = slab_chunk_below(pool, what);
-	uint64_t page, before;
-	uint32_t count;
-
-	if (chunk == NULL)
-		return (struct slab_row){ 0 };
-	page = (slab_distance(pool, what) - chunk->base) >> chunk->page_shift;
-	before = page * chunk->per_page;
-	count = slab_load_relaxed(&chunk->count);
-	if (before >= count)
-		return (struct slab_row){ 0 };
-	count -= (uint32_t)before;
-	return (struct slab_row){
-		.base = (uintptr_t)pool + (uintptr_t)(chunk->base + (page << chunk->page_shift)),
-		.first = chunk->first + (uint32_t)before,
-		.count = count < chunk->per_page ? count : chunk->per_page,
-	};
-}
-
 uint32_t
 slab_chunk_number(const struct slab_pool *pool, const void *obj)
 {
-	struct slab_row row = slab_chunk_row_at(pool, obj);
-	uint64_t i = slab_row_index(row, pool->divide, obj);
+	const struct slab_chunk *chunk = slab_chunk_below(pool, obj);
+	struct slab_grid grid;
+	uint64_t i;
 
-	return i < row.count ? row.first + (uint32_t)i : SLAB_NO_NUMBER;
+	if (chunk == NULL)
+		return SLAB_NO_NUMBER;
+	grid = slab_chunk_grid(pool, chunk);
+	i = slab_grid_index(grid, obj, true);
+	return i < grid.count ? chunk->first + (uint32_t)i : SLAB_NO_NUMBER;
 }
 
 bool
 slab_chunk_surrounds(const struct slab_pool *pool, const void *what)
 {
-	struct slab_row row = slab_chunk_row_at(pool, what);
+	const struct slab_chunk *chunk = slab_chunk_below(pool, what);
+	uint64_t in_page;
 
-	return ((uintptr_t)what - row.base) / pool->stride < row.count;
+	if (chunk == NULL)
+		return false;
+	in_page = (slab_distance(pool, what) - chunk->base) & slab_chunk_grid(pool, chunk).in_page;
+	return slab_chunk_number(pool, (const char *)what - in_page % pool->stride) !=
+		SLAB_NO_NUMBER;
 }
 
 /* Objects that follow object i in steps of the stride, itself included. */

@@ -22,48 +22,69 @@ slab_bits(uint32_t first, uint32_t count)
 	return (UINT64_MAX >> (SLAB_OBJECTS - count)) << first;
 }
 
+/* The chunk with the most objects, or nearly so. Acquire pairs with release in slab_pool_add(). */
+static inline const struct slab_chunk *
+slab_chunk_main(const struct slab_pool *pool)
+{
+	return (const void *)((uintptr_t)pool +
+		(uintptr_t)slab_load_acquire(&pool->main_chunk));
+}
+
 /* The record with this number; any below pool->nr_chunks. */
 struct slab_chunk *
 slab_chunk_at(const struct slab_pool *pool, uint32_t record);
 
-/* Objects that lie in a row, stride by stride: a chunk, or what one of its pages holds. */
-struct slab_row {
+/* Where the objects of a chunk lie, with all at hand that it takes to find one by its address. */
+struct slab_grid {
 	uintptr_t base;
-	uint32_t first; /* number of its first object */
-	uint32_t count;
+	uint64_t count, per_page;
+	uint64_t in_page;   /* the bits of an offset that lie within a page; the others, */
+	uint64_t by_page;   /* times this, divided by 2^64, are the objects of the pages before */
+	uint64_t inverse;   /* see below */
+	uint8_t twos;
 };
 
-/*
- * Which object of the row lies at this address; what is not below its count is none. Where a stride
- * is s * 2^t with s odd, a multiple of it by the inverse of s, modulo 2^64, is its index * 2^t, and
- * nothing else comes out below the count then: so one multiplication and a rotation divide, and find
- * what is not exact (Granlund and Montgomery, "Division by Invariant Integers", 1994, section 9).
- */
-static inline uint64_t
-slab_row_index(struct slab_row row, struct slab_stride stride, const void *what)
+static inline struct slab_grid
+slab_chunk_grid(const struct slab_pool *pool, const struct slab_chunk *chunk)
 {
-	uint64_t product = (uint64_t)((uintptr_t)what - row.base) * stride.inverse;
-
-	return product >> stride.twos | product << (-stride.twos & 63);
-}
-
-/* The row of the object that was added first: in most pools it has them all. Thread-safe. */
-static inline struct slab_row
-slab_chunk_first_row(const struct slab_pool *pool)
-{
-	const struct slab_chunk *chunk =
-		(const void *)((uintptr_t)pool + (uintptr_t)pool->rooms[0]);
-	uint32_t count = slab_load_relaxed(&chunk->count);
-
-	return (struct slab_row){
+	return (struct slab_grid){
 		.base = (uintptr_t)pool + (uintptr_t)chunk->base,
-		.count = count < chunk->per_page ? count : chunk->per_page,
+		.count = slab_load_relaxed(&chunk->count),
+		.per_page = chunk->per_page,
+		.in_page = (UINT64_C(1) << chunk->page_shift) - 1,
+		.by_page = (uint64_t)chunk->per_page << (64 - chunk->page_shift),
+		.inverse = pool->inverse,
+		.twos = pool->twos,
 	};
 }
 
-/* The row around an address, of whichever chunk; count 0 if there is none. Thread-safe. */
-struct slab_row
-slab_chunk_row_at(const struct slab_pool *pool, const void *what);
+/*
+ * Which object of the chunk lies at this address; what is not below the count is none. Where a stride
+ * is s * 2^t with s odd, a multiple of it by the inverse of s, modulo 2^64, is its index * 2^t, and
+ * nothing else comes out below that many: so one multiplication and a rotation divide, and find
+ * what is not exact (Granlund and Montgomery, "Division by Invariant Integers", 1994, section 9).
+ * Where a caller knows that there are no pages, less is left of it.
+ */
+static inline __attribute__((always_inline)) uint64_t
+slab_grid_index(struct slab_grid grid, const void *what, bool pages)
+{
+	uint64_t off = (uint64_t)((uintptr_t)what - grid.base);
+	uint64_t in_page = pages ? off & grid.in_page : off;
+	uint64_t product = in_page * grid.inverse;
+	uint64_t i = product >> grid.twos | product << (-grid.twos & 63);
+
+	if (!pages)
+		return i;
+	if (__builtin_expect(i >= grid.per_page, 0))
+		return UINT64_MAX;
+	return (uint64_t)((unsigned __int128)(off ^ in_page) * grid.by_page >> 64) + i;
+}
+
+static inline bool
+slab_grid_has_pages(struct slab_grid grid)
+{
+	return grid.per_page != UINT32_MAX;
+}
 
 /* The number of the object at this address, or SLAB_NO_NUMBER. Thread-safe. */
 uint32_t

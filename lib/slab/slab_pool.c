@@ -191,8 +191,8 @@ slab_pool_init(void *mem, const struct slab_conf *conf)
 	pool->beyond = ~((uint64_t)UINT32_MAX << pool->shift);
 	pool->stats = conf->stats;
 	pool->stride = conf->stride;
-	pool->divide.twos = (uint8_t)__builtin_ctz(conf->stride);
-	pool->divide.inverse = inverse_of(conf->stride >> pool->divide.twos);
+	pool->twos = (uint8_t)__builtin_ctz(conf->stride);
+	pool->inverse = inverse_of(conf->stride >> pool->twos);
 	pool->objects = conf->objects;
 	pool->nr_slabs = at.nr_slabs;
 	pool->depot = at.depot;
@@ -212,6 +212,7 @@ slab_pool_init(void *mem, const struct slab_conf *conf)
 	pool->lcore_caches = at.lcore_caches != 0;
 	pool->cache_units = at.cache_units;
 	pool->rooms[0] = at.chunks_id << SLAB_UNIT_SHIFT;
+	slab_store_relaxed(&pool->main_chunk, pool->rooms[0]);
 	if (conf->name != NULL)
 		strncpy(pool->name, conf->name, sizeof(pool->name) - 1);
 	init_nodes(pool, conf, &at);

@@ -186,12 +186,6 @@ struct slab_chunk {
 	uint32_t pad[2];
 };
 
-/* A stride: 2^twos times an odd number, and that times the inverse is 1, modulo 2^64. */
-struct slab_stride {
-	uint64_t inverse;
-	uint8_t twos;
-};
-
 struct slab_pool {
 	/* What get and put read; nobody writes it after the first add. */
 	_Alignas(SLAB_POOL_ALIGN) uint32_t magic;
@@ -210,7 +204,9 @@ struct slab_pool {
 
 	/* Slow paths. */
 	_Alignas(SLAB_LINE) uint32_t stride;
-	struct slab_stride divide; /* by it */
+	uint8_t twos;             /* it is 2^twos times an odd number, */
+	uint64_t inverse;         /* and that times this is 1, modulo 2^64 */
+	slab_atomic64 main_chunk; /* the one with the most objects, as bytes from the pool's start */
 	uint32_t objects;         /* what the pool is for */
 	uint32_t nr_slabs;
 	uint32_t depot;           /* magazines in each depot */
