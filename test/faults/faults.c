@@ -19,28 +19,10 @@ add_mempool(struct rte_mempool *mp, void *arg)
 	((struct ledger *)arg)->mempools++;
 }
 
-/* Memory that is shared and of no file: nothing else here maps such. */
-static size_t
-mapped_anonymous(void)
-{
-	FILE *maps = fopen("/proc/self/maps", "r");
-	unsigned long from, to;
-	char line[512];
-	size_t sum = 0;
-
-	assert_non_null(maps);
-	while (fgets(line, sizeof(line), maps) != NULL)
-		if (strstr(line, "/dev/zero (deleted)") != NULL &&
-				sscanf(line, "%lx-%lx", &from, &to) == 2)
-			sum += to - from;
-	fclose(maps);
-	return sum;
-}
-
 struct ledger
 ledger_take(void)
 {
-	struct ledger l = { .mapped = mapped_anonymous(), .libc_blocks = inject_libc_blocks() };
+	struct ledger l = { .mapped = inject_mapped(), .libc_blocks = inject_libc_blocks() };
 	struct rte_malloc_socket_stats stats;
 	int socket;
 
@@ -70,7 +52,7 @@ ledger_check(const struct ledger *before, const char *after_what)
 	check_same(before->memzones, now.memzones, "memzones", after_what);
 	check_same(before->blocks, now.blocks, "blocks of rte_malloc", after_what);
 	check_same((long)before->bytes, (long)now.bytes, "bytes of rte_malloc", after_what);
-	check_same((long)before->mapped, (long)now.mapped, "bytes mapped", after_what);
+	check_same(before->mapped, now.mapped, "bytes mapped", after_what);
 	check_same(before->libc_blocks, now.libc_blocks, "blocks of malloc", after_what);
 }
 

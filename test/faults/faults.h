@@ -31,7 +31,7 @@ struct ledger {
 	size_t bytes;
 	unsigned int memzones;
 	unsigned int mempools;
-	size_t mapped;        /**< Bytes mapped as rte_mempool_populate_anon() does. */
+	long mapped;          /**< Bytes that rte_mempool_populate_anon() mapped. */
 	long libc_blocks;
 };
 
@@ -42,7 +42,7 @@ ledger_take(void);
 void
 ledger_check(const struct ledger *before, const char *after_what);
 
-/** Calls rte_eal_init(), and takes the log from it; skips the test (77) where there is no EAL. */
+/** Calls rte_eal_init(), and takes the log from it; ends the program where that fails. */
 void
 faults_init(int argc, char **argv);
 
@@ -53,8 +53,8 @@ const char *
 log_text(void);
 
 /**
- * The pool hands out n objects, each once, and no more; all that was written to one is there when all
- * have been written to; then they are back.
+ * The pool hands out n objects, each once, and no more; all that was written to one is there when
+ * all have been written to; then they are back.
  */
 void
 check_whole(struct rte_mempool *mp, unsigned int n);

@@ -22,7 +22,7 @@ static __thread unsigned int inside;
 static struct inject asked;
 static unsigned int calls;
 static char names[INJECT_MAX_CALLS][INJECT_NAME];
-static atomic_long libc_blocks;
+static atomic_long libc_blocks, mapped;
 
 void
 inject_begin(struct inject what)
@@ -49,6 +49,12 @@ long
 inject_libc_blocks(void)
 {
 	return atomic_load(&libc_blocks);
+}
+
+long
+inject_mapped(void)
+{
+	return atomic_load(&mapped);
 }
 
 static bool
@@ -85,7 +91,7 @@ libc_fails(const char *function, const void *caller)
 		return false;
 	name_caller(caller, name, sizeof(name));
 	/* It ends the process where it gets no memory. */
-	if (strcmp(name, "libnuma") == 0 || !fails(function, name))
+	if (strcmp(name, "libnuma") == 0 || !fails(function, inside == 0 ? name : "of EAL"))
 		return false;
 	errno = ENOMEM;
 	return true;
@@ -131,6 +137,8 @@ function parameters \
 /* Of EAL, but in none of the headers that are installed. */
 void *
 rte_mem_map(void *address, size_t size, int prot, int flags, int fd, uint64_t offset);
+int
+rte_mem_unmap(void *address, size_t size);
 int
 rte_mem_lock(const void *address, size_t size);
 
@@ -180,9 +188,38 @@ rte_memzone_reserve_aligned(const char *name, size_t len, int socket, unsigned i
 	return mz;
 }
 
-STEP(void *, rte_mem_map, 1, "", (rte_errno = ENOMEM, NULL),
-	(void *address, size_t size, int prot, int flags, int fd, uint64_t offset), address, size,
-	prot, flags, fd, offset)
+void *
+rte_mem_map(void *address, size_t size, int prot, int flags, int fd, uint64_t offset)
+{
+	static __typeof__(&rte_mem_map) next;
+	void *at;
+
+	if (next == NULL)
+		next = next_of("rte_mem_map");
+	if (inside == 0 && fails("rte_mem_map", "")) {
+		rte_errno = ENOMEM;
+		return NULL;
+	}
+	at = next(address, size, prot, flags, fd, offset);
+	if (at != NULL)
+		atomic_fetch_add(&mapped, (long)size);
+	return at;
+}
+
+int
+rte_mem_unmap(void *address, size_t size)
+{
+	static __typeof__(&rte_mem_unmap) next;
+	int ret;
+
+	if (next == NULL)
+		next = next_of("rte_mem_unmap");
+	ret = next(address, size);
+	if (ret == 0)
+		atomic_fetch_sub(&mapped, (long)size);
+	return ret;
+}
+
 STEP(int, rte_mem_lock, 1, "", (rte_errno = ENOMEM, -1),
 	(const void *address, size_t size), address, size)
 

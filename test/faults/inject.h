@@ -35,8 +35,10 @@ inject_end(void);
 const char *
 inject_name(unsigned int i);
 
-/** Blocks of malloc() that nobody has freed. */
+/** Blocks of malloc() that nobody has freed; bytes of rte_mem_map() that nobody has unmapped. */
 long
 inject_libc_blocks(void);
+long
+inject_mapped(void);
 
 #endif /* INJECT_H */

@@ -3,6 +3,7 @@
 #ifndef WAYS_H
 #define WAYS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include <rte_mempool.h>
@@ -15,14 +16,15 @@ struct wish {
 };
 
 /**
- * A way in which applications make pools of the driver. Where that fails they free what there is, as
- * they have to.
+ * A way in which applications make pools of the driver. Where that fails they free what there is,
+ * as they have to.
  */
 struct way {
 	const char *name;
 	unsigned int n;       /**< Objects that show all of its steps. */
 	const char *options;  /**< The same. */
 	size_t limit;         /**< Bytes of the largest memzone that it is to find; 0: any. */
+	bool mute;            /**< It does not tell why it failed. */
 
 	/**
 	 * @param code

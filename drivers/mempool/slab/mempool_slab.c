@@ -141,10 +141,12 @@ slab_free(struct rte_mempool *mp)
 			slab_pool_added(pool));
 	if (out != 0)
 		mempool_slab_log_leaks(mp);
+	pthread_mutex_lock(&mempool_slab_freeing);
 	for (i = 0; slab_pool_room(pool, i) != NULL; i++)
 		rte_free(slab_pool_room(pool, i));
 	rte_free(pool);
 	mp->pool_data = NULL;
+	pthread_mutex_unlock(&mempool_slab_freeing);
 }
 
 static int

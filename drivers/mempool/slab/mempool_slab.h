@@ -47,6 +47,7 @@ extern "C" {
  *     not know.
  *   - -EEXIST: populated already.
  *   - -ENOMEM: one of the nodes has not enough memory.
+ *   - -ENOBUFS: there was memory for objects, but not for the record of a chunk of them.
  */
 MEMPOOL_SLAB_API int
 mempool_slab_populate_nodes(struct rte_mempool *mp, const char *nodes);

@@ -236,6 +236,16 @@ end_lists(struct rte_tel_data *data, const struct answer *a)
 	add_list(data, "first_in_use", a->out);
 }
 
+static void
+free_lists(const struct answer *a)
+{
+	int i;
+
+	for (i = 0; i < SLAB_PLACES; i++)
+		rte_tel_data_free(a->caches[i]);
+	rte_tel_data_free(a->out);
+}
+
 static int
 answer_audit(const char *cmd, const char *params, struct rte_tel_data *data)
 {
@@ -247,8 +257,10 @@ answer_audit(const char *cmd, const char *params, struct rte_tel_data *data)
 	if (mp == NULL)
 		return 0;
 	begin_lists(&a);
-	if (look(mp, &audit, add_place, add_out, &a) != 0)
+	if (look(mp, &audit, add_place, add_out, &a) != 0) {
+		free_lists(&a);
 		return rte_tel_data_add_dict_string(data, "error", "no memory to look with");
+	}
 	rte_tel_data_add_dict_u64(data, "objects", audit.objects);
 	rte_tel_data_add_dict_u64(data, "slabs", audit.in_slabs);
 	rte_tel_data_add_dict_u64(data, "depots", audit.in_depots);
@@ -264,6 +276,6 @@ answer_audit(const char *cmd, const char *params, struct rte_tel_data *data)
 
 RTE_INIT(mempool_slab_audit_register)
 {
-	rte_telemetry_register_cmd("/mempool_slab/audit", answer_audit,
+	mempool_slab_register_cmd("/mempool_slab/audit", answer_audit,
 		"Returns where the objects of a slab pool are. Parameters: string name");
 }

@@ -3,6 +3,8 @@
 #ifndef MEMPOOL_SLAB_PRIVATE_H
 #define MEMPOOL_SLAB_PRIVATE_H
 
+#include <pthread.h>
+
 #include <rte_lcore.h>
 #include <rte_log.h>
 #include <rte_mempool.h>
@@ -33,6 +35,20 @@ mempool_slab_is(const struct rte_mempool *mp);
 /* The pool of this driver that has a name; NULL if none has, or the name is NULL. */
 struct rte_mempool *
 mempool_slab_lookup(const char *name);
+
+/*
+ * Make a text fit for telemetry's answers: DPDK 22.11 puts a byte above 127 into JSON by what lies
+ * before a table of its own.
+ */
+char *
+mempool_slab_ascii(char *text);
+
+/* As rte_telemetry_register_cmd(); no pool of this driver is freed while the answer is made. */
+void
+mempool_slab_register_cmd(const char *name, telemetry_cb answer, const char *help);
+
+/* Freeing waits for answers, and they for it. */
+extern pthread_mutex_t mempool_slab_freeing;
 
 /* An answer in telemetry that says why there is none. */
 int

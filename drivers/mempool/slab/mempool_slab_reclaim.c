@@ -58,7 +58,7 @@ answer_reclaim(const char *cmd, const char *params, struct rte_tel_data *data)
 
 RTE_INIT(mempool_slab_reclaim_register)
 {
-	rte_telemetry_register_cmd("/mempool_slab/reclaim", answer_reclaim,
+	mempool_slab_register_cmd("/mempool_slab/reclaim", answer_reclaim,
 		"Gets back what killed processes left in caches of a slab pool. "
 		"Parameters: string name, optionally int process");
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <string.h>
 
 #include <rte_lcore.h>
+#include <rte_string_fns.h>
 #include <rte_telemetry.h>
 
 #include "mempool_slab_private.h"
@@ -19,6 +21,38 @@
  * mempool_slab_audit.c and mempool_slab_reclaim.c.
  */
 
+pthread_mutex_t mempool_slab_freeing = PTHREAD_MUTEX_INITIALIZER;
+
+static struct {
+	const char *name;
+	telemetry_cb answer;
+} commands[16];
+
+static int
+answer_locked(const char *cmd, const char *params, struct rte_tel_data *data)
+{
+	int ret = -EINVAL, i;
+
+	pthread_mutex_lock(&mempool_slab_freeing);
+	for (i = 0; commands[i].name != NULL; i++)
+		if (strcmp(commands[i].name, cmd) == 0)
+			ret = commands[i].answer(cmd, params, data);
+	pthread_mutex_unlock(&mempool_slab_freeing);
+	return ret;
+}
+
+void
+mempool_slab_register_cmd(const char *name, telemetry_cb answer, const char *help)
+{
+	int i = 0;
+
+	while (commands[i].name != NULL)
+		i++;
+	commands[i].name = name;
+	commands[i].answer = answer;
+	rte_telemetry_register_cmd(name, answer_locked, help);
+}
+
 bool
 mempool_slab_chosen(const struct rte_mempool *mp)
 {
@@ -31,11 +65,26 @@ mempool_slab_is(const struct rte_mempool *mp)
 	return mempool_slab_chosen(mp) && mp->pool_data != NULL && slab_pool_valid(mp->pool_data);
 }
 
+char *
+mempool_slab_ascii(char *text)
+{
+	char *at;
+
+	for (at = text; *at != '\0'; at++)
+		if ((unsigned char)*at > 127)
+			*at = '?';
+	return text;
+}
+
 static void
 list_pool(struct rte_mempool *mp, void *data)
 {
-	if (mempool_slab_is(mp))
-		rte_tel_data_add_array_string(data, mp->name);
+	char name[RTE_MEMPOOL_NAMESIZE];
+
+	if (!mempool_slab_is(mp))
+		return;
+	rte_strscpy(name, mp->name, sizeof(name));
+	rte_tel_data_add_array_string(data, mempool_slab_ascii(name));
 }
 
 static int
@@ -66,21 +115,23 @@ mempool_slab_answer_error(struct rte_tel_data *data, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	rte_tel_data_start_dict(data);
-	return rte_tel_data_add_dict_string(data, "error", text);
+	return rte_tel_data_add_dict_string(data, "error", mempool_slab_ascii(text));
 }
 
 struct rte_mempool *
 mempool_slab_answer_begin(const char *name, struct rte_tel_data *data)
 {
 	struct rte_mempool *mp = mempool_slab_lookup(name);
+	char text[RTE_MEMPOOL_NAMESIZE];
 
 	if (mp == NULL) {
 		mempool_slab_answer_error(data, "pool '%.32s': there is no such pool of slab",
 			name != NULL ? name : "");
 		return NULL;
 	}
+	rte_strscpy(text, mp->name, sizeof(text));
 	rte_tel_data_start_dict(data);
-	rte_tel_data_add_dict_string(data, "name", mp->name);
+	rte_tel_data_add_dict_string(data, "name", mempool_slab_ascii(text));
 	return mp;
 }
 
@@ -171,10 +222,10 @@ stats(const char *cmd, const char *params, struct rte_tel_data *data)
 
 RTE_INIT(mempool_slab_telemetry)
 {
-	rte_telemetry_register_cmd("/mempool_slab/list", list,
+	mempool_slab_register_cmd("/mempool_slab/list", list,
 		"Returns the names of the slab pools. Takes no parameters");
-	rte_telemetry_register_cmd("/mempool_slab/info", info,
+	mempool_slab_register_cmd("/mempool_slab/info", info,
 		"Returns how a slab pool is made. Parameters: string name");
-	rte_telemetry_register_cmd("/mempool_slab/stats", stats,
+	mempool_slab_register_cmd("/mempool_slab/stats", stats,
 		"Returns what was done to a slab pool made with stats=on. Parameters: string name");
 }

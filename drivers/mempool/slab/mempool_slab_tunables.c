@@ -143,8 +143,8 @@ answer_set(const char *cmd, const char *params, struct rte_tel_data *data)
 
 RTE_INIT(mempool_slab_tunables)
 {
-	rte_telemetry_register_cmd("/mempool_slab/tunables", answer_tunables,
+	mempool_slab_register_cmd("/mempool_slab/tunables", answer_tunables,
 		"Returns what can be set in a slab pool, and how far. Parameters: string name");
-	rte_telemetry_register_cmd("/mempool_slab/set", answer_set,
+	mempool_slab_register_cmd("/mempool_slab/set", answer_set,
 		"Sets a tunable of a slab pool. Parameters: string name, string tunable, value");
 }
