@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 # Installs what is missing, builds with gcc and with clang, warnings being errors, and runs all
-# tests; those without EAL with both compilers. Then it measures what the tests reach. Ends with how
-# many passed, failed and were skipped.
+# tests; those without EAL with both compilers, and the fuzzers with clang's. Then it measures what the
+# tests reach. Ends with how many passed, failed and were skipped.
 
 set -eu
 
@@ -37,7 +37,7 @@ run_tests()
 gcc=$(build_dir build-gcc 2>/dev/null)
 clang=$(build_dir build-clang 2>/dev/null)
 run_tests "$gcc"
-run_tests "$clang" --suite fast
+run_tests "$clang" --suite fast --suite fuzz
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 status=0

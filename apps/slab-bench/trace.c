@@ -62,10 +62,10 @@ add_packet(uint32_t len, bool new_burst)
 static int
 read_packet(const char *file, pcap_t *pcap, uint64_t gap_ns)
 {
-	static int64_t last;
+	static uint64_t last;
 	struct pcap_pkthdr *header;
 	const u_char *data;
-	int64_t now;
+	uint64_t now;
 	int ret = pcap_next_ex(pcap, &header, &data);
 
 	if (ret == PCAP_ERROR_BREAK)
@@ -76,11 +76,12 @@ read_packet(const char *file, pcap_t *pcap, uint64_t gap_ns)
 	if (header->len > MAX_PACKET)
 		return bench_error("--trace: %s: packet %" PRIu32 " says to be %u bytes long: damaged",
 			file, trace.packets + 1, header->len);
-	now = (int64_t)header->ts.tv_sec * 1000000000 + header->ts.tv_usec;
+	/* Modulo 2^64: whoever goes back in time goes far ahead. */
+	now = (uint64_t)header->ts.tv_sec * 1000000000 + (uint64_t)header->ts.tv_usec;
 	if (make_room() < 0)
 		return bench_error("--trace: %s: no memory after %" PRIu32 " packets", file,
 			trace.packets);
-	add_packet(header->len, now < last || (uint64_t)(now - last) > gap_ns);
+	add_packet(header->len, now - last > gap_ns);
 	last = now;
 	return 1;
 }

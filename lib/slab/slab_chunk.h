@@ -39,7 +39,7 @@ struct slab_grid {
 	uintptr_t base;
 	uint64_t count, per_page;
 	uint64_t in_page;   /* the bits of an offset that lie within a page; the others, */
-	uint64_t by_page;   /* times this, divided by 2^64, are the objects of the pages before */
+	uint64_t by_page;   /* times this, divided by 2^63, are the objects of the pages before */
 	uint64_t inverse;   /* see below */
 	uint8_t twos;
 };
@@ -52,7 +52,7 @@ slab_chunk_grid(const struct slab_pool *pool, const struct slab_chunk *chunk)
 		.count = slab_load_relaxed(&chunk->count),
 		.per_page = chunk->per_page,
 		.in_page = (UINT64_C(1) << chunk->page_shift) - 1,
-		.by_page = (uint64_t)chunk->per_page << (64 - chunk->page_shift),
+		.by_page = (uint64_t)chunk->per_page << (63 - chunk->page_shift),
 		.inverse = pool->inverse,
 		.twos = pool->twos,
 	};
@@ -77,7 +77,7 @@ slab_grid_index(struct slab_grid grid, const void *what, bool pages)
 		return i;
 	if (__builtin_expect(i >= grid.per_page, 0))
 		return UINT64_MAX;
-	return (uint64_t)((unsigned __int128)(off ^ in_page) * grid.by_page >> 64) + i;
+	return (uint64_t)((unsigned __int128)(off ^ in_page) * grid.by_page >> 63) + i;
 }
 
 static inline bool

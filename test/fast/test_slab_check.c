@@ -69,6 +69,34 @@ division(void **state)
 	}
 }
 
+/* Pages that are full to the last byte, and addresses that are far away. */
+static void
+pages(void **state)
+{
+	struct slab_range range = { .base = MADE_UP, .count = 3 * 4096, .page = 4096 };
+	struct slab_conf conf = { .objects = 3 * 4096 };
+	struct slab_pool *pool;
+	uint64_t i;
+
+	(void)state;
+	for (conf.stride = 1; conf.stride <= 4096; conf.stride *= 4) {
+		conf.align = conf.stride;
+		range.per_page = 4096 / conf.stride;
+		pool = pool_make(&conf);
+		pool_add(pool, &range);
+		for (i = 0; i < range.count; i++)
+			assert_int_equal(slab_chunk_number(pool, MADE_UP + i * conf.stride), i);
+		for (i = 1; i < 36; i++) {
+			assert_int_equal(slab_chunk_number(pool, MADE_UP - (UINT64_C(1) << i)),
+				SLAB_NO_NUMBER);
+			assert_int_equal(slab_chunk_number(pool, MADE_UP +
+				((uint64_t)range.count * conf.stride << i)), SLAB_NO_NUMBER);
+		}
+		assert_int_equal(slab_chunk_number(pool, NULL), SLAB_NO_NUMBER);
+		pool_free(pool);
+	}
+}
+
 /* By one lcore, by another, by a thread; in a burst with others, of any size. */
 static void
 double_puts(void **state)
@@ -300,6 +328,7 @@ main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(division),
+		cmocka_unit_test(pages),
 		cmocka_unit_test_setup(double_puts, faults_begin),
 		cmocka_unit_test_setup(in_use, faults_begin),
 		cmocka_unit_test_setup(in_use_and_no_other, faults_begin),
