@@ -26,28 +26,19 @@
 #include <rte_lcore.h>
 #include <rte_mempool.h>
 
+#include "driver.h"
 #include "mempool_slab.h"
 
 #define N 1000
 
-static FILE *log_file;
-static char *log_text;
-static size_t log_size;
-
-static void
-log_begin(void)
-{
-	log_file = open_memstream(&log_text, &log_size);
-	rte_openlog_stream(log_file);
-}
-
+/* Shown as well. */
 static char *
-log_end(void)
+told(void)
 {
-	rte_openlog_stream(NULL);
-	fclose(log_file);
-	print_message("%s", log_text);
-	return log_text;
+	char *text = log_end();
+
+	print_message("%s", text);
+	return text;
 }
 
 static struct rte_mempool *
@@ -59,14 +50,6 @@ make(const char *name, const char *ops, const char *options)
 	assert_int_equal(rte_mempool_set_ops_byname(mp, ops, (void *)(uintptr_t)options), 0);
 	assert_int_equal(rte_mempool_populate_default(mp), N);
 	return mp;
-}
-
-static int
-by_address(const void *a, const void *b)
-{
-	uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
-
-	return (x > y) - (x < y);
 }
 
 /* Each object comes out once; then the pool goes. */
@@ -110,7 +93,7 @@ check_told(struct rte_mempool *mp, const void *obj, const char *what)
 	snprintf(address, sizeof(address), "put %p", obj);
 	log_begin();
 	rte_mempool_put(mp, bad);
-	line = log_end();
+	line = told();
 	assert_int_equal(lines_of(line), 1);
 	assert_non_null(strstr(line, "pool checked: lcore 0"));
 	assert_non_null(strstr(line, address));
@@ -142,7 +125,7 @@ each_kind(void **state)
 	rte_mempool_put(mp, NULL);
 	rte_mempool_put(mp, &obj);
 	rte_mempool_put(mp, &obj);
-	its = log_end();
+	its = told();
 	assert_non_null(strstr(its, "of another pool, ring pool"));
 	assert_non_null(strstr(its, "no object of this pool"));
 	assert_int_equal(lines_of(its), 2); /* the second and the fourth of this kind */
@@ -167,7 +150,7 @@ by_slabs(void **state)
 	check_told(mp, &objs, "no object of this pool");
 	log_begin();
 	rte_mempool_put_bulk(mp, objs, 3);
-	assert_non_null(strstr(log_end(), "free already"));
+	assert_non_null(strstr(told(), "free already"));
 	free(log_text);
 	end(mp);
 }
@@ -186,7 +169,7 @@ no_flood(void **state)
 	log_begin();
 	for (i = 0; i < 1 << 20; i++)
 		rte_mempool_put(mp, obj);
-	assert_int_equal(lines_of(log_end()), 21);
+	assert_int_equal(lines_of(told()), 21);
 	assert_non_null(strstr(log_text, "(number 1048576 of these)"));
 	free(log_text);
 	end(mp);
@@ -224,7 +207,7 @@ who_did_it(void **state)
 	rte_eal_wait_lcore(1);
 	assert_int_equal(pthread_create(&thread, NULL, put_as_thread, arg), 0);
 	pthread_join(thread, NULL);
-	text = log_end();
+	text = told();
 	assert_non_null(strstr(text, "pool checked: lcore 1 put"));
 	assert_non_null(strstr(text, "pool checked: thread "));
 	free(text);
@@ -251,19 +234,6 @@ on_fault_abort(void **state)
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 	rte_mempool_put(mp, obj);
 	end(mp);
-}
-
-/* What the plugin has beyond rte_mempool: EAL loaded it. */
-static void *
-of_plugin(const char *symbol)
-{
-	void *plugin = dlopen("librte_mempool_slab.so", RTLD_LAZY | RTLD_NOLOAD), *found;
-
-	assert_non_null(plugin);
-	found = dlsym(plugin, symbol);
-	assert_non_null(found);
-	dlclose(plugin);
-	return found;
 }
 
 static struct mempool_slab_audit
@@ -311,7 +281,7 @@ leaks_are_named(void **state)
 	free(text);
 	log_begin();
 	rte_mempool_free(mp);
-	text = log_end();
+	text = told();
 	assert_non_null(strstr(text, "freed while 3 of its 1000 objects are missing"));
 	assert_int_equal(lines_of(text), 1 + 3);
 	for (i = 0; i < 3; i++) {

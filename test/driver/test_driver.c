@@ -23,30 +23,11 @@
 #include <rte_malloc.h>
 #include <rte_mempool.h>
 
+#include "driver.h"
 #include "mempool_slab.h"
 
 static const unsigned int counts[] = { 1, 2, 31, 32, 33, 63, 64, 65, 1000, 8191 };
 static const unsigned int sizes[] = { 1, 32, 64, 128, 1000, 2176, 9216, 70000 };
-
-/* What the driver logged since log_begin(). */
-static FILE *log_file;
-static char *log_text;
-static size_t log_size;
-
-static void
-log_begin(void)
-{
-	log_file = open_memstream(&log_text, &log_size);
-	rte_openlog_stream(log_file);
-}
-
-static char *
-log_end(void)
-{
-	rte_openlog_stream(NULL);
-	fclose(log_file);
-	return log_text;
-}
 
 static struct rte_mempool *
 empty_pool(unsigned int n, unsigned int size, unsigned int cache, unsigned int flags,
@@ -58,14 +39,6 @@ empty_pool(unsigned int n, unsigned int size, unsigned int cache, unsigned int f
 	assert_non_null(mp);
 	assert_int_equal(rte_mempool_set_ops_byname(mp, "slab", (void *)(uintptr_t)options), 0);
 	return mp;
-}
-
-static int
-by_address(const void *a, const void *b)
-{
-	uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
-
-	return (x > y) - (x < y);
 }
 
 /* The pool hands out n objects that do not overlap and belong to it, one more fails, all return. */
@@ -431,19 +404,6 @@ double_free_is_reported(void **state)
 	assert_non_null(strstr(line, "free already"));
 	free(log_text);
 	rte_mempool_free(mp);
-}
-
-/* What the plugin has beyond rte_mempool: EAL loaded it, so this program is not linked with it. */
-static void *
-of_plugin(const char *symbol)
-{
-	void *plugin = dlopen("librte_mempool_slab.so", RTLD_LAZY | RTLD_NOLOAD), *found;
-
-	assert_non_null(plugin);
-	found = dlsym(plugin, symbol);
-	assert_non_null(found);
-	dlclose(plugin);
-	return found;
 }
 
 static int

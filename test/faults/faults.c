@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#include <dlfcn.h>
-
 #include "faults.h"
 #include "inject.h"
 
@@ -102,14 +100,6 @@ faults_init(int argc, char **argv)
 	}
 }
 
-static int
-by_address(const void *a, const void *b)
-{
-	uintptr_t x = *(const uintptr_t *)a, y = *(const uintptr_t *)b;
-
-	return (x > y) - (x < y);
-}
-
 static void
 check_apart(struct rte_mempool *mp, void **objs, unsigned int n)
 {
@@ -182,16 +172,4 @@ void
 check_whole(struct rte_mempool *mp, unsigned int n)
 {
 	give_all(mp, hold_all(mp, n, 0), n, 0);
-}
-
-void *
-of_plugin(const char *symbol)
-{
-	void *plugin = dlopen("librte_mempool_slab.so", RTLD_LAZY | RTLD_NOLOAD), *found;
-
-	assert_non_null(plugin);
-	found = dlsym(plugin, symbol);
-	assert_non_null(found);
-	dlclose(plugin);
-	return found;
 }

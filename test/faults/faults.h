@@ -25,6 +25,8 @@
 #include <rte_mempool.h>
 #include <rte_memzone.h>
 
+#include "../driver/plugin.h"
+
 /** All that the making of a pool may take. */
 struct ledger {
 	unsigned int blocks;  /**< Of EAL's heaps, on all sockets; memzones are some of them. */
@@ -64,9 +66,5 @@ void **
 hold_all(struct rte_mempool *mp, unsigned int n, uint64_t number);
 void
 give_all(struct rte_mempool *mp, void **objs, unsigned int n, uint64_t number);
-
-/** A function that the plugin has beyond rte_mempool's: EAL loaded it, nobody linked it. */
-void *
-of_plugin(const char *symbol);
 
 #endif /* FAULTS_H */
