@@ -86,7 +86,10 @@ turn_free(const struct slab_pool *pool, void *const *objs, unsigned int n)
 	return turn(pool, objs, n, SLAB_STATE_OUT, SLAB_STATE_FREE);
 }
 
-/* Of the program's runtime, if that is built with AddressSanitizer; what is poisoned keeps its contents. */
+/*
+ * Of the program's runtime, if that is built with AddressSanitizer; what is poisoned keeps its
+ * contents.
+ */
 void __asan_poison_memory_region(const volatile void *at, size_t size) __attribute__((weak));
 void __asan_unpoison_memory_region(const volatile void *at, size_t size) __attribute__((weak));
 

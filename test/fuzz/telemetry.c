@@ -5,6 +5,7 @@
  * process: each answer is JSON, and about this command.
  */
 
+#include <errno.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -102,7 +103,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	memcpy(question + command + 1, data + 1, size);
 	length = command + (size == 0 ? 0 : 1 + size);
 	MUST(write(client, question, length) == (ssize_t)length);
-	n = read(client, answer, sizeof(answer));
+	/* The fuzzer's clock interrupts. */
+	do {
+		n = read(client, answer, sizeof(answer));
+	} while (n < 0 && errno == EINTR);
 	MUST(n > 0);
 	question[length] = '\0';
 	check_answer(question, command, answer, (size_t)n);
