@@ -12,12 +12,15 @@
 static struct bench_pool pools[MAX_POOLS];
 static unsigned int nb_pools;
 
+/* DPDK has another word for memory where a driver has none to keep account of further objects. */
 int
 bench_pool_refused(const struct bench_pool *p, int error)
 {
+	bool memory = error == ENOMEM || error == ENOBUFS;
+
 	return bench_error("no pool of %u objects of %u bytes with %s, cache %u: %s%s", p->objects,
-		p->size, p->driver->name, p->cache, rte_strerror(error), error != ENOMEM ? "" :
-		"; reserve more hugepages, or filter for smaller pools");
+		p->size, p->driver->name, p->cache, rte_strerror(memory ? ENOMEM : error),
+		memory ? "; reserve more hugepages, or filter for smaller pools" : "");
 }
 
 /* bucket places objects itself; over several nodes, slab asks for the memory of each. */
