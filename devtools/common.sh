@@ -13,7 +13,7 @@ umask 022
 # are C++ for relacy; without both, meson leaves them out.
 build_packages='gcc g++ libc6-dev meson ninja-build pkg-config libdpdk-dev libpcap-dev
 	libjansson-dev libbenchmark-dev libcmocka-dev python3'
-test_packages='clang libclang-rt-dev relacy-dev dpdk-dev gcovr'
+test_packages='clang libclang-rt-dev relacy-dev spin dpdk-dev gcovr'
 
 hugepages=/sys/kernel/mm/hugepages/hugepages-2048kB
 
