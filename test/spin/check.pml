@@ -116,8 +116,8 @@ inline look_at_cache(c)
 }
 
 /*
- * Conservation, I1 and I3; seen is then what rests in the pool. Slabs and magazines may be on no list
- * only after a death. Objects of those, and in hands that died, are lost, and no others.
+ * Conservation, I1 and I3; seen is then what rests in the pool. Only after a death may slabs and
+ * magazines be on no list. Objects of those, and in hands that died, are lost, and no others.
  */
 inline check()
 {
@@ -125,12 +125,11 @@ inline check()
 	found = 0;
 	fulls = 0;
 	kept = 0;
-	look_at_list(FULL);
-	look_at_list(PARTIAL);
-	look_at_list(EMPTY);
-	look_at_list(SLABS);
-	look_at_list(SIFTED);
-	look_at_list(WHOLE);
+	z = 0;
+	do
+	:: z < LISTS -> look_at_list(z); z++
+	:: else -> break
+	od;
 	look_at_cache(0);
 	look_at_cache(1);
 	assert((seen & out) == 0);
@@ -145,31 +144,25 @@ inline check()
 }
 
 /*
- * Who was alone, from the start to the end, finds all that there is: free objects and whole slabs, what
+ * Who was alone, from the start to the end, finds all there is: free objects and whole slabs, what
  * the dead kept, what is over the limit. After check(), which leaves seen, kept and fulls.
  */
 inline check_alone()
 {
 	seen = seen & ~kept;
 	assert(!fail || op != DO_GET || COUNT(seen) < n);
-	assert(!fail || op != DO_BLOCK || !IS_WHOLE(S1, seen & OF(S1)) && !IS_WHOLE(S2, seen & OF(S2)));
+	assert(!fail || op != DO_BLOCK || !IS_WHOLE(S1, seen & OF(S1)));
+	assert(!fail || op != DO_BLOCK || !IS_WHOLE(S2, seen & OF(S2)));
 	assert(op != DO_RECLAIM || !IS_KEPT(0) && !IS_KEPT(1));
 	assert(op != DO_TUNE || fulls <= limit)
 }
 
 /*
- * How it begins. All free, in slabs; or lcore 0 has a full cache; or both slabs are free in part; or the
- * first magazine is full. Objects that are nowhere lcore 0 has got.
+ * How it begins. All free, in slabs; or lcore 0 has a full cache; or both slabs are free in part;
+ * or the first magazine is full. Objects that are nowhere lcore 0 has got.
  */
-#if SCENE == 0
-#define HELD 0
-#elif SCENE == 1
-#define HELD (ALL & ~((1 << CACHE) - 1))
-#elif SCENE == 2
-#define HELD (1 | 1 << (OBJECTS - 1))
-#else
-#define HELD (ALL & ~((1 << MAGAZINE) - 1))
-#endif
+#define HELD (SCENE == 0 -> 0 : (SCENE == 1 -> ALL & ~((1 << CACHE) - 1) : \
+	(SCENE == 2 -> 1 | 1 << (OBJECTS - 1) : ALL & ~((1 << MAGAZINE) - 1))))
 
 inline begin()
 {
@@ -181,27 +174,29 @@ inline begin()
 	y = 0;
 	head[EMPTY] = 1;
 	out = HELD;
-#if SCENE == 0
-	bits = ALL;
-	head[WHOLE] = S1;
+	limit = LIMIT;
 	if
-	:: IS_WHOLE(S2, OF(S2)) -> next[S1] = S2
-	:: else -> head[SLABS] = S2
+	:: SCENE == 0 ->
+		bits = ALL;
+		head[WHOLE] = S1;
+		if
+		:: IS_WHOLE(S2, OF(S2)) -> next[S1] = S2
+		:: else -> head[SLABS] = S2
+		fi
+	:: SCENE == 1 ->
+		to_row(0, 0, (1 << CACHE) - 1);
+		length[0] = CACHE
+	:: SCENE == 2 ->
+		bits = ALL & ~out;
+		head[SLABS] = S1;
+		next[S1] = S2
+	:: SCENE == 3 ->
+		mag[1] = (1 << MAGAZINE) - 1;
+		head[EMPTY] = next[1];
+		next[1] = 0;
+		head[FULL] = 1;
+		nr_full = 1
 	fi
-#elif SCENE == 1
-	to_row(0, 0, (1 << CACHE) - 1);
-	length[0] = CACHE
-#elif SCENE == 2
-	bits = ALL & ~out;
-	head[SLABS] = S1;
-	next[S1] = S2
-#else
-	mag[1] = (1 << MAGAZINE) - 1;
-	head[EMPTY] = next[1];
-	next[1] = 0;
-	head[FULL] = 1;
-	nr_full = 1
-#endif
 }
 
 /* The rest of a row becomes its beginning. */
@@ -218,7 +213,7 @@ inline to_front(c, from)
 /* What is over with an operation is over with its variables. */
 inline forget()
 {
-	n = 0; got = 0; hand = 0; t = 0; sp = 0; r = 0; m = 0; s = 0; old = 0; to = 0;
+	l = 0; n = 0; got = 0; hand = 0; t = 0; sp = 0; r = 0; m = 0; s = 0; old = 0; to = 0;
 	x = 0; y = 0; z = 0; seen = 0; found = 0; lost = 0; fulls = 0; kept = 0;
 	i = 0; j = 0; k = 0; c = 0; was = 0; mark = 0; op = 0; back = 0;
 	as = false; f = false; fail = false; again = false

@@ -57,9 +57,8 @@ go_on:
 	fi;
 
 	/* Slabs: own ones, then the node's. */
-#if OWN
 	if
-	:: as ->
+	:: as && OWN != 0 ->
 		atomic { STEP(AT_HANDS) s = own[lc] };
 		if
 		:: s == 0 ->
@@ -78,7 +77,6 @@ go_on:
 		fi
 	:: else
 	fi;
-#endif
 	if
 	:: t == 0 ->
 		pop_any();

@@ -1,27 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
 /*
- * Whoever uses the pool, step by step as lib/slab does. Where it calls a function from several places,
- * the steps stand here once, and the operation or "back" says where they lead.
+ * What users of the pool do in depot and slabs, step by step as lib/slab does. The rest is in
+ * user.pml and what that includes: where lib/slab calls a function from several places, the steps
+ * stand there once, and the operation or "back" says where they lead.
  */
 
-#if ALONE
-#define GUARD (alone == 0 || alone == me); steps = steps + (alone != 0 -> 1 : 0); \
-	assert(steps < MOST_STEPS);
-#else
-#define GUARD
-#endif
-#if MORTAL
-#define STEP(where) GUARD \
+#define STEP(where) \
+	(alone == 0 || alone == me); \
+	steps = steps + (alone != 0 -> 1 : 0); \
+	assert(steps < MOST_STEPS); \
 	if \
 	:: IN(MORTAL, me) && deaths < DEATHS -> deaths++; at = where; goto killed \
 	:: true \
 	fi;
-#else
-#define STEP(where) GUARD
-#endif
 
-/* Where the first of a list leads is read together with the head: whether that counts, the tag says. */
+/* Where the first of a list leads is read with the head: whether that counts, the tag says. */
 #define READ(list) \
 	d_step { \
 		old = head[list]; \
@@ -72,7 +66,7 @@ inline pop_some()
 					head[SLABS] = (i == 2 -> next[to] : to);
 					linked[SLABS] = 0;
 					x = (i == 2 -> to : s);
-					next[x] = (MUTANT == WHOLE_OWN -> head[SLABS] : 0);
+					next[x] = (MUTANT == LEAD_ON -> head[SLABS] : 0);
 					x = 0;
 					old = 0;
 					to = 0
@@ -105,11 +99,13 @@ inline push(list, what, where)
 /* To where the magazine in hand belongs. */
 inline park()
 {
+	l = (COUNT(mag[m]) == MAGAZINE -> FULL : (mag[m] == 0 -> EMPTY : PARTIAL));
 	if
-	:: COUNT(mag[m]) == MAGAZINE -> atomic { STEP(AT_DEPOT) nr_full++ }; push(FULL, m, AT_DEPOT)
-	:: mag[m] == 0 -> push(EMPTY, m, AT_DEPOT)
-	:: else -> push(PARTIAL, m, AT_DEPOT)
-	fi
+	:: l == FULL -> atomic { STEP(AT_DEPOT) nr_full++ }
+	:: else
+	fi;
+	push(l, m, AT_DEPOT);
+	l = 0
 }
 
 inline get_full()
@@ -145,7 +141,7 @@ inline get_room(where)
 	fi
 }
 
-/* A partial slab, or else a whole one; what became whole on the list of partial ones is put aside. */
+/* A partial slab, or else a whole one; what became whole among partial ones is put aside, once. */
 inline pop_any()
 {
 	pop(SLABS, s, AT_REST);

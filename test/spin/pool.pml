@@ -9,7 +9,9 @@
  * Sets of objects are masks, object o is 1 << o. What a list's tag does is done by "linked": a pop
  * begins by linking itself to the list, and each pop that succeeds cuts all such links.
  *
- * run.py sets the parameters. Those of a pool: */
+ * -D sets what a pool is. All else is read from the environment when the search begins, so that one
+ * program searches many configurations; -D may set that too.
+ */
 #ifndef OBJECTS
 #define OBJECTS 5
 #define SLAB 3		/* objects in a slab; there are two */
@@ -17,60 +19,45 @@
 #define CACHE 4
 #define DEPOT 1		/* magazines, 1 or 2 */
 #endif
-#ifndef LIMIT
-#define LIMIT DEPOT	/* magazines that may be full at first */
-#endif
-#ifndef OWN
-#define OWN 0		/* partial slabs that an lcore takes at once, 0 to 2 */
-#endif
-/* Who there is: what each may do, DO_... below; 0: nobody. */
+
+/* Who there is and what each may do, DO_... below; 0: nobody. */
 #ifndef LCORE_0
-#define LCORE_0 0
+hidden byte LCORE_0, LCORE_1, THREAD;
+hidden byte OTHER;	/* another thread, as the one that reclaims */
+hidden byte HEIR;	/* has lcore 0 when its process was killed, and goes on with the cache */
+hidden byte OPERATIONS;	/* of lcore 0 */
+hidden byte OTHERS;	/* operations of each other */
+hidden byte SCENE;	/* how it begins, see begin() */
+hidden byte LIMIT;	/* magazines that may be full at first */
+hidden byte OWN;	/* partial slabs that an lcore takes at once, 0 to 2 */
+hidden byte MORTAL;	/* mask of processes that may be killed */
+hidden byte DEATHS;	/* so many of them */
+hidden byte EARLY;	/* 1: a magazine is parked before what stays in the row is said */
+hidden byte ALONE;	/* 1: all but one stop at some moment, for good */
+hidden byte MUTANT;
+#define READ_PARAMETERS \
+	c_code { \
+		LCORE_0 = parameter("LCORE_0"); \
+		LCORE_1 = parameter("LCORE_1"); \
+		THREAD = parameter("THREAD"); \
+		OTHER = parameter("OTHER"); \
+		HEIR = parameter("HEIR"); \
+		OPERATIONS = parameter("OPERATIONS"); \
+		OTHERS = parameter("OTHERS"); \
+		SCENE = parameter("SCENE"); \
+		LIMIT = parameter("LIMIT"); \
+		OWN = parameter("OWN"); \
+		MORTAL = parameter("MORTAL"); \
+		DEATHS = parameter("DEATHS"); \
+		EARLY = parameter("EARLY"); \
+		ALONE = parameter("ALONE"); \
+		MUTANT = parameter("MUTANT"); \
+	}
+#else
+#define READ_PARAMETERS skip
 #endif
-#ifndef LCORE_1
-#define LCORE_1 0
-#endif
-#ifndef THREAD
-#define THREAD 0
-#endif
-#ifndef OTHER
-#define OTHER 0		/* another thread, as the one that reclaims */
-#endif
-#ifndef HEIR
-#define HEIR 0		/* has lcore 0 when its process was killed, and goes on with the cache */
-#endif
-#ifndef OPERATIONS
-#define OPERATIONS 2	/* of lcore 0 */
-#endif
-#ifndef OTHERS
-#define OTHERS 1	/* operations of each other */
-#endif
-#ifndef GET
-#define GET 2		/* objects at most */
-#define PUT 2
-#endif
-#ifndef MORTAL
-#define MORTAL 0	/* mask of processes that may be killed */
-#endif
-#ifndef DEATHS
-#define DEATHS 1	/* so many of them */
-#endif
-#ifndef HOLD
-#define HOLD OBJECTS	/* objects that each holds at most */
-#endif
-#ifndef SCENE
-#define SCENE 0		/* how it begins, see begin() */
-#endif
-#ifndef EARLY
-#define EARLY 0		/* 1: a magazine is parked before what stays in the row is said */
-#endif
-#ifndef ALONE
-#define ALONE 0		/* 1: all but one stop at some moment, for good */
-#endif
+#define MOST_AT_ONCE 2	/* objects got or put */
 #define MOST_STEPS 250	/* that an operation takes when nobody disturbs it */
-#ifndef MUTANT
-#define MUTANT 0
-#endif
 
 #define PARK_FIRST 1	/* a full cache keeps its objects until the magazine is parked */
 #define CLAIM_TWICE 2	/* look, then claim, in two steps */
@@ -88,7 +75,7 @@
 #define DROP_TRIMMED 14	/* what is over the depot's limit gets lost */
 #define NEVER_PUSH 15	/* a slab whose word was 0 is not pushed */
 #define NEVER_SHUT 16	/* an lcore does not look whether its cache is claimed */
-#define WHOLE_OWN 17	/* own slabs: the last goes on leading to the node's list */
+#define LEAD_ON 17	/* own slabs: the last goes on leading to the node's list */
 
 #define DO_GET 1
 #define DO_PUT 2
@@ -132,7 +119,7 @@
 byte head[LISTS], linked[LISTS], next[IDS];
 byte mag[IDS];		/* objects in magazines */
 byte bits;		/* words of all slabs, one after the other */
-byte nr_full, limit = LIMIT;
+byte nr_full, limit;
 byte row[LCORES * CACHE], length[LCORES], own[LCORES], nr_own[LCORES];
 byte shut[LCORES], busy[LCORES], stored[LCORES]; /* stored: is to become busy */
 
@@ -154,7 +141,7 @@ byte x, y, most, seen, found, lost, fulls, kept, z;
 #define TO_TAKE 4
 #define TO_PARK 5
 
-/* Where somebody was killed, and how many objects that may cost when n were asked for or put. */
+/* Where somebody was killed; and how many objects that may cost beside the n asked for or put. */
 #define AT_REST 0	/* before anything was moved, or after */
 #define AT_HANDS 1	/* with what was got so far or remains to be put */
 #define AT_CACHE 2	/* a magazine's worth is in the row, and not said to be there */
@@ -164,20 +151,24 @@ byte x, y, most, seen, found, lost, fulls, kept, z;
 #define AT_TAKE 6	/* in the cache of another */
 #define AT_OWN 7	/* some slabs are off the node's list */
 #define CLASSES 8
-#define LOST_AT (died == AT_REST -> 0 : (died == AT_HANDS -> MAX(SLAB, MAGAZINE) : \
-	(died == AT_CACHE -> MAGAZINE : (died == AT_DEPOT -> MAGAZINE + SLAB - 1 : \
-	(died == AT_SLAB -> 2 * SLAB : (died == AT_ROOM -> CACHE + MAGAZINE - 1 : \
-	(died == AT_TAKE -> SLAB : OWN * SLAB)))))))
-#ifdef DOC
-#define LOST_IN (op == DO_GET -> MAX(MAX(MAGAZINE, SLAB), OWN * SLAB) : \
-	(op == DO_PUT -> MAX(MAGAZINE, SLAB) + (lc == NO_LCORE -> 0 : CACHE) : \
-	(op == DO_BLOCK -> MAX(MAGAZINE, SLAB) : MAGAZINE + SLAB)))
-#else
-#define LOST_IN 100
-#endif
-#define MAX(a, b) ((a) > (b) -> (a) : (b))
+#define LOST_AT (died == AT_REST -> 0 : (died == AT_HANDS -> SLAB : \
+	(died == AT_CACHE -> MAGAZINE - 1 : (died == AT_DEPOT -> MAGAZINE : \
+	(died == AT_SLAB -> SLAB + (op == DO_RECLAIM -> SLAB - 1 : 0) : \
+	(died == AT_ROOM -> CACHE : (died == AT_TAKE -> SLAB - 1 : OWN * SLAB - 1)))))))
 
 c_decl {
+	static unsigned char
+	parameter(const char *name)
+	{
+		const char *value = getenv(name);
+
+		if (value == NULL) {
+			fprintf(stderr, "%s is not set\n", name);
+			exit(2);
+		}
+		return (unsigned char)atoi(value);
+	}
+
 	static unsigned int most_lost[8], deaths_at[8];
 
 	static void

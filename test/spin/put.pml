@@ -58,7 +58,7 @@ put_more:
 	fi;
 	goto put_more;
 
-	/* A magazine's worth leaves the full row; what is in the row counts for nothing meanwhile. */
+	/* A magazine's worth leaves the full row, which counts for nothing meanwhile. */
 room:
 	atomic {
 		STEP(AT_HANDS)
@@ -79,21 +79,18 @@ room:
 			t = 0
 		}
 	};
-#if EARLY || MUTANT == PARK_FIRST
 	if
-	:: m != 0 -> park()
-	:: else -> back = TO_MOVE; goto slabs_put
+	:: (EARLY || MUTANT == PARK_FIRST) && m != 0 -> park()
+	:: (EARLY || MUTANT == PARK_FIRST) && m == 0 -> back = TO_MOVE; goto slabs_put
+	:: else
 	fi;
-#endif
 move:
 	atomic { STEP(AT_ROOM) d_step { to_front(lc, k) } };
 	atomic { STEP(AT_ROOM) d_step { length[lc] = CACHE - k; r = 0; k = 0 } };
-#if !EARLY && MUTANT != PARK_FIRST
 	if
 	:: m != 0 -> park()
 	:: else -> back = TO_PUT; goto slabs_put
 	fi;
-#endif
 	goto put_more;
 
 slabs_put:

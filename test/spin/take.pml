@@ -14,36 +14,31 @@ take:
 	:: j == 0 -> goto next_cache
 	:: else -> j = 0
 	fi;
-#if MUTANT == CLAIM_TWICE
-	atomic { STEP(AT_HANDS) j = (shut[c] == 0 -> 1 : 0) };
-	if
-	:: j == 0 -> goto next_cache
-	:: else -> j = 0
-	fi;
-	atomic { STEP(AT_HANDS) shut[c] = me };
-#else
 	atomic {
 		STEP(AT_HANDS)
 		if
-		:: shut[c] == 0 -> shut[c] = me
-		:: else -> goto next_cache
+		:: shut[c] == 0 && MUTANT != CLAIM_TWICE -> shut[c] = me
+		:: shut[c] == 0 && MUTANT == CLAIM_TWICE
+		:: shut[c] != 0 -> goto next_cache
 		fi
 	};
-#endif
-#if MUTANT != NO_FENCE
-	atomic { STEP(AT_HANDS) d_step { fence() } };
-#endif
-#if MUTANT != NOT_LOOKING
+	if
+	:: MUTANT == CLAIM_TWICE -> atomic { STEP(AT_HANDS) shut[c] = me }
+	:: else
+	fi;
+	if
+	:: MUTANT != NO_FENCE -> atomic { STEP(AT_HANDS) d_step { fence() } }
+	:: else
+	fi;
 look:
 	atomic {
 		STEP(AT_HANDS)
 		if
-		:: busy[c] == 0
+		:: busy[c] == 0 || MUTANT == NOT_LOOKING
 		:: busy[c] != 0 && MUTANT == WAIT -> goto look
-		:: busy[c] != 0 && MUTANT != WAIT -> goto shut_out
+		:: busy[c] != 0 && MUTANT != WAIT && MUTANT != NOT_LOOKING -> goto shut_out
 		fi
 	};
-#endif
 take_claimed:
 	atomic {
 		STEP(AT_HANDS)
@@ -60,14 +55,13 @@ take_claimed:
 	};
 	if
 	:: t != 0 -> atomic { STEP(AT_HANDS) length[c] = k }
-	:: else ->
-#if OWN
+	:: t == 0 && OWN != 0 ->
 		atomic { STEP(AT_HANDS) s = own[c] };
 		if
 		:: s != 0 -> get_own()
 		:: else
 		fi
-#endif
+	:: else
 	fi;
 	k = 0;
 	if

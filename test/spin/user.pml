@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 
-#define CAN_GET ((may & DO_GET) && COUNT(held) < HOLD)
+#define CAN_GET ((may & DO_GET) && COUNT(held) < OBJECTS)
 #define CAN_PUT ((may & DO_PUT) && held != 0)
 #define CAN_BLOCK ((may & DO_BLOCK) && held == 0)
 #define CAN_RECLAIM ((may & DO_RECLAIM) && dead != 0)
@@ -13,7 +13,7 @@ proctype User(byte me, lc, may, held)
 	byte sp;	/* to be put to slabs */
 	byte r;		/* in the row, and not said to be there */
 	byte m, s;	/* magazine and slab in hand */
-	byte old, to;	/* of lists */
+	byte l, old, to; /* a list, its first, and where that leads */
 	byte i, j, k;
 	byte c;		/* which cache */
 	byte at;	/* where it was killed */
@@ -31,13 +31,13 @@ end_idle:
 			op = DO_GET;
 			if
 			:: n = 1
-			:: COUNT(held) + GET <= HOLD -> n = GET
+			:: COUNT(held) + MOST_AT_ONCE <= OBJECTS -> n = MOST_AT_ONCE
 			fi
 		:: CAN_PUT ->
 			op = DO_PUT;
 			if
 			:: n = 1
-			:: COUNT(held) >= PUT -> n = PUT
+			:: COUNT(held) >= MOST_AT_ONCE -> n = MOST_AT_ONCE
 			fi;
 			d_step {
 				most = n;
@@ -157,8 +157,9 @@ killed:
 			fi;
 			died = (r != 0 && at != AT_CACHE -> AT_ROOM : at);
 			at = 0;
-			hand = got | hand | sp | t | r | mag[m] | OF(s) | (died == AT_OWN -> ALL : 0);
-			bound = bound + n + (LOST_AT < LOST_IN -> LOST_AT : LOST_IN);
+			hand = got | hand | sp | t | r | mag[m] | OF(s);
+			hand = hand | (died == AT_OWN -> ALL : 0);
+			bound = bound + n + LOST_AT;
 			owed = owed | hand;
 			x = 0;
 			do
@@ -181,42 +182,32 @@ killed:
 	}
 }
 
+#define START(who, lcore, does, holds) \
+	if \
+	:: does != 0 -> run User(who, lcore, does, holds) \
+	:: else \
+	fi
+
 init
 {
 	atomic {
+		READ_PARAMETERS;
 		d_step { begin() };
+		START(L0, 0, LCORE_0, HELD);
+		START(L1, 1, LCORE_1, 0);
+		START(T, NO_LCORE, THREAD, 0);
+		START(O, NO_LCORE, OTHER, 0);
+		START(H, 0, HEIR, 0);
+		/* From some moment on one of those inside goes on alone. */
 		if
-		:: LCORE_0 != 0 -> run User(L0, 0, LCORE_0, HELD)
-		:: else
+		:: ALONE == 0 -> goto over
+		:: ALONE != 0 && IN(inside, L0) -> alone = L0
+		:: ALONE != 0 && IN(inside, L1) -> alone = L1
+		:: ALONE != 0 && IN(inside, T) -> alone = T
+		:: timeout -> goto over
 		fi;
-		if
-		:: LCORE_1 != 0 -> run User(L1, 1, LCORE_1, 0)
-		:: else
-		fi;
-		if
-		:: THREAD != 0 -> run User(T, NO_LCORE, THREAD, 0)
-		:: else
-		fi;
-		if
-		:: OTHER != 0 -> run User(O, NO_LCORE, OTHER, 0)
-		:: else
-		fi;
-		if
-		:: HEIR != 0 -> run User(H, 0, HEIR, 0)
-		:: else
-		fi
-	}
-#if ALONE
-	;
-	if
-	:: atomic { IN(inside, L0) -> alone = L0 }
-	:: atomic { IN(inside, L1) -> alone = L1 }
-	:: atomic { IN(inside, T) -> alone = T }
-	:: atomic { IN(inside, O) -> alone = O }
-	:: timeout -> goto over
-	fi;
-	timeout -> assert(alone == 255);
+		timeout -> assert(alone == 255);
 over:
-	skip
-#endif
+		skip
+	}
 }
