@@ -127,7 +127,7 @@ seems_empty(const struct slab_pool *pool, const struct slab_lcore *lc)
 {
 	return slab_load_relaxed(&lc->len) == 0 && slab_load_relaxed(&lc->aliens) == 0 &&
 		(!slab_lcore_has_cache(lc) ||
-		slab_load_relaxed(&slab_lcore_cache(pool, lc)->nr_slabs) == 0);
+		slab_load_relaxed(&slab_lcore_cache(pool, lc)->slabs) == 0);
 }
 
 unsigned int

@@ -14,13 +14,14 @@
  * What it had in its hands, which nothing tells of:
  *
  *     killed in              objects that are lost, at most
- *     get of n               n, and the rest of a magazine or of a slab; with lcore_partial, so
- *                            many slabs
+ *     get of n               n, and the rest of a magazine, or of a slab and of what was taken
+ *                            from another's cache; with lcore_partial, so many slabs
  *     put of n               n, and the rest of a magazine or of a slab. When a full cache is in the
  *                            way also, of an lcore, what was in it, of a CPU, a magazine's worth
  *     get of n blocks        n blocks, and a magazine or a slab
  *     add                    those that are added
- *     tune, reclaim          a magazine, and a slab
+ *     tune                   a magazine, and a slab
+ *     reclaim                two slabs
  *     count, stats, audit    none
  *
  * With them goes a magazine at times: its depot has one less to fill. If it was taken as a full one,

@@ -129,7 +129,6 @@ slab_slabs_get_own(struct slab_pool *pool, struct slab_cache *own, void **objs)
 	if (slab_load_relaxed(&own->slabs) == 0)
 		return 0;
 	slab_store_relaxed(&own->slabs, slab_load_relaxed(&at->link.next));
-	slab_store_relaxed(&own->nr_slabs, slab_load_relaxed(&own->nr_slabs) - 1);
 	return empty(pool, at, objs);
 }
 
@@ -145,7 +144,6 @@ slab_slabs_take(struct slab_pool *pool, uint32_t node, struct slab_cache *own, u
 	/* After a kill in between they are lost; the other way round, the last would lead to the list. */
 	slab_compiler_barrier();
 	slab_store_relaxed(&own->slabs, first);
-	slab_store_relaxed(&own->nr_slabs, n);
 }
 
 void *

@@ -122,8 +122,7 @@ slab_shut_is_taken(uint64_t shut)
 
 /* The cache of an lcore, which its holder alone touches (I2). */
 struct slab_cache {
-	slab_atomic32 slabs;    /* id of the first of its own partial slabs, or 0 */
-	slab_atomic32 nr_slabs; /* read by others as a hint */
+	slab_atomic32 slabs; /* id of the first of its own partial slabs, or 0; others take it as a hint */
 	/* len of them, the last of which is the one put last; from slab_pool.cache on, the aliens. */
 	_Alignas(SLAB_LINE) uint64_t offsets[];
 };

@@ -109,6 +109,7 @@ own_slabs_are_taken(void **state)
 {
 	struct slab_conf conf = plain_conf(64 * 8);
 	struct slab_range all = { .base = MADE_UP, .count = 64 * 8 };
+	const struct slab_slab *first, *second;
 	struct slab_cache *own;
 	struct slab_pool *pool;
 	void *objs[64 * 8];
@@ -125,11 +126,15 @@ own_slabs_are_taken(void **state)
 		slab_put(pool, SLAB_NO_LCORE, objs + i, 1);
 	assert_int_equal(slab_get(pool, 1, objs, 1), 0);
 	own = slab_lcore_cache(pool, slab_lcore_at(pool, 1));
-	assert_int_equal(own->nr_slabs, 2);
+	first = slab_at(pool, slab_load_relaxed(&own->slabs));
+	second = slab_at(pool, slab_load_relaxed(&first->link.next));
+	assert_ptr_not_equal(first, pool);
+	assert_ptr_not_equal(second, pool);
+	assert_int_equal(slab_load_relaxed(&second->link.next), 0);
 	assert_int_equal(slab_load_relaxed(&slab_node_at(pool, 0)->nr_partial), 8 - 3 + 1);
 	assert_int_equal(slab_pool_count(pool), 32 * 8 - 1);
 	assert_int_equal(drain(pool, 0, objs, 64 * 8, 16), 32 * 8 - 1);
-	assert_int_equal(own->nr_slabs, 0);
+	assert_int_equal(slab_load_relaxed(&own->slabs), 0);
 	pool_free(pool);
 }
 

@@ -65,8 +65,7 @@ go_on:
 			pop_some();
 			if
 			:: s != 0 ->
-				atomic { STEP(AT_OWN) own[lc] = s };
-				atomic { STEP(AT_HANDS) nr_own[lc] = i; i = 0 }
+				atomic { STEP(AT_OWN) own[lc] = s; i = 0 }
 			:: else
 			fi
 		:: else

@@ -185,6 +185,5 @@ inline empty_slab()
 inline get_own()
 {
 	atomic { STEP(AT_REST) own[c] = next[s] };
-	atomic { STEP(AT_SLAB) nr_own[c] = nr_own[c] - 1 };
 	empty_slab()
 }

@@ -120,7 +120,7 @@ byte head[LISTS], linked[LISTS], next[IDS];
 byte mag[IDS];		/* objects in magazines */
 byte bits;		/* words of all slabs, one after the other */
 byte nr_full, limit;
-byte row[LCORES * CACHE], length[LCORES], own[LCORES], nr_own[LCORES];
+byte row[LCORES * CACHE], length[LCORES], own[LCORES];
 byte shut[LCORES], busy[LCORES], stored[LCORES]; /* stored: is to become busy */
 
 /* What the world knows. */

@@ -107,6 +107,8 @@ CONFIGS = {
         'lcore, heir, two reclaim': of(FIVE, FULL_CACHE, LCORE_0=BOTH, HEIR=GET, THREAD=RECLAIM,
                                        OTHER=RECLAIM, MORTAL=mortal('lcore 0', 'other'), DEATHS=2,
                                        OPERATIONS=1),
+        'heir rests on own slabs': of(SIX, IN_PART, LIMIT=1, OWN=1, LCORE_0=GET, THREAD=BOTH, HEIR=GET,
+                                      OTHERS=3, OPERATIONS=1, MORTAL=mortal('lcore 0')),
         'three, one alone': of(FIVE, FULL_CACHE, ALONE=1, LCORE_0=BOTH, LCORE_1=BOTH, THREAD=BOTH,
                                OPERATIONS=1),
     },

@@ -9,7 +9,7 @@ take:
 	:: i != LCORES && c == lc && as -> goto next_cache
 	:: else
 	fi;
-	atomic { STEP(AT_HANDS) j = (length[c] != 0 || nr_own[c] != 0 -> 1 : 0) };
+	atomic { STEP(AT_HANDS) j = (length[c] != 0 || own[c] != 0 -> 1 : 0) };
 	if
 	:: j == 0 -> goto next_cache
 	:: else -> j = 0
