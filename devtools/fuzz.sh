@@ -3,7 +3,7 @@
 
 # fuzz.sh [SECONDS [TARGET...]]: builds the fuzzers with clang, and runs each for so long, a minute
 # unless said otherwise, on what it finds in test/fuzz/corpus. Says how much was executed and reached.
-# Targets: ops, options, telemetry, capture. What is new and worth keeping: CORPUS below.
+# Targets: ops, options, telemetry, capture.
 
 set -eu
 

@@ -40,7 +40,8 @@ def reason(test):
 
 
 def main():
-    tests = [(os.path.basename(build.split(':')[0]), test) for build in sys.argv[1:] for test in read(build)]
+    tests = [(os.path.basename(build.split(':')[0]), test)
+             for build in sys.argv[1:] for test in read(build)]
     skipped = [(where, test) for where, test in tests if test['result'] == 'SKIP']
     failed = [(where, test) for where, test in tests
               if test['result'] != 'SKIP' and test['result'] not in PASSED]

@@ -12,6 +12,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "../fast/fixture.h"
 
@@ -33,6 +34,17 @@ crew_fail(const char *file, int line, const char *what)
 {
 	fprintf(stderr, "%s:%d: %s does not hold; %s\n", file, line, what, crew_at);
 	abort();
+}
+
+/* A handler of SIGALRM. */
+static inline void
+crew_hung(int sig)
+{
+	char text[300];
+	int n = snprintf(text, sizeof(text), "somebody waits: %s\n", crew_at);
+
+	(void)sig;
+	_exit(write(STDERR_FILENO, text, (size_t)n) == n ? 1 : 2);
 }
 
 static inline uint32_t

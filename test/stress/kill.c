@@ -123,16 +123,6 @@ kill_everywhere(const struct operation *op)
 	fflush(stdout);
 }
 
-static void
-hung(int sig)
-{
-	char text[300];
-	int n = snprintf(text, sizeof(text), "somebody waits: %s\n", crew_at);
-
-	(void)sig;
-	_exit(write(STDERR_FILENO, text, (size_t)n) == n ? 1 : 2);
-}
-
 static bool
 is_wanted(const struct operation *op)
 {
@@ -157,7 +147,7 @@ main(void)
 		puts("no restartable sequences in this process: operations by them are left out");
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	MUST(shared != MAP_FAILED);
-	signal(SIGALRM, hung);
+	signal(SIGALRM, crew_hung);
 	others_choose_cpus();
 	for (i = 0; i < nr_stop_operations; i++)
 		if (is_wanted(&stop_operations[i]))

@@ -362,16 +362,6 @@ kill_often(const struct shape *shape, uint32_t times, uint32_t ops)
 	fflush(stdout);
 }
 
-static void
-hung(int sig)
-{
-	char text[300];
-	int n = snprintf(text, sizeof(text), "somebody waits: %s\n", crew_at);
-
-	(void)sig;
-	_exit(write(STDERR_FILENO, text, (size_t)n) == n ? 1 : 2);
-}
-
 int
 main(void)
 {
@@ -387,7 +377,7 @@ main(void)
 		puts("skipped: this kernel lacks membarrier(2): lcores have no caches");
 		return 77;
 	}
-	signal(SIGALRM, hung);
+	signal(SIGALRM, crew_hung);
 	for (i = 0; i < 4; i++)
 		stop_often(&shapes[i], times / 4, ops);
 	for (i = 0; i < 4; i++)
